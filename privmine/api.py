@@ -1,0 +1,92 @@
+"""All that a plugin author may import, and all that the shipped components import.
+
+Anything here is kept stable; anything else inside privmine may move without notice.
+"""
+
+from __future__ import annotations
+
+from privmine.curator import Answer, Curator, Measurement, Selection
+from privmine.errors import (
+    BudgetError,
+    ContractError,
+    InputError,
+    PrivmineError,
+    PrivmineWarning,
+)
+from privmine.hookspecs import hookimpl
+from privmine.model import (
+    DATA_STAGES,
+    STAGES,
+    BasisSet,
+    BudgetPlan,
+    Elements,
+    Estimate,
+    FloatArray,
+    IntArray,
+    Itemset,
+    Itemsets,
+    NoisyCounts,
+    Public,
+    Request,
+    Universe,
+    exact,
+    itemset,
+)
+from privmine.privacy import Charge, Noise, Sensitivity
+from privmine.queries import (
+    BinCounts,
+    ItemSupports,
+    LengthHistogram,
+    PairSupports,
+    Query,
+    RankGap,
+    SumQuery,
+    Supports,
+    WeightedSupports,
+)
+from privmine.registry import Registrar, parameter
+from privmine.store.protocol import Store
+
+__all__ = [
+    "DATA_STAGES",
+    "STAGES",
+    "Answer",
+    "BasisSet",
+    "BinCounts",
+    "BudgetError",
+    "BudgetPlan",
+    "Charge",
+    "ContractError",
+    "Curator",
+    "Elements",
+    "Estimate",
+    "FloatArray",
+    "InputError",
+    "IntArray",
+    "ItemSupports",
+    "Itemset",
+    "Itemsets",
+    "LengthHistogram",
+    "Measurement",
+    "Noise",
+    "NoisyCounts",
+    "PairSupports",
+    "PrivmineError",
+    "PrivmineWarning",
+    "Public",
+    "Query",
+    "RankGap",
+    "Registrar",
+    "Request",
+    "Selection",
+    "Sensitivity",
+    "Store",
+    "SumQuery",
+    "Supports",
+    "Universe",
+    "WeightedSupports",
+    "exact",
+    "hookimpl",
+    "itemset",
+    "parameter",
+]

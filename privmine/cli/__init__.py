@@ -1,0 +1,58 @@
+"""The command line."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import rich_click as click
+
+from privmine.cli.budget import budget
+from privmine.cli.mine import mine
+from privmine.cli.plugins import plugins
+from privmine.errors import PrivmineError, RunInterrupted
+from privmine.privacy import amount
+from privmine.registry import own_version
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(own_version(), prog_name="privmine")
+def cli() -> None:
+    """Mine the most frequent itemsets of a transaction database under differential privacy.
+
+    Try it on the embedded grocery baskets:  privmine mine
+    """
+
+
+cli.add_command(mine)
+cli.add_command(plugins)
+cli.add_command(budget)
+
+
+def main() -> None:
+    """Run the command line; whatever is the user's to mend is one sentence on stderr and exit code 2."""
+    try:
+        cli()
+    except PrivmineError as error:
+        _fail(str(error), 2)
+    except RunInterrupted as error:
+        if error.charged:
+            _fail(
+                f"Interrupted. ε = {amount(error.charged)} was charged and stays charged; nothing was released.",
+                130,
+            )
+        _fail("Interrupted. Nothing was charged.", 130)
+    except Exception as error:
+        # An unforeseen error's message may quote what it failed on, so it is shown only on request.
+        if os.environ.get("PRIVMINE_DEBUG"):
+            raise
+        _fail(
+            f"Internal error ({type(error).__name__}). Its details may contain data and are withheld; "
+            "set PRIVMINE_DEBUG=1 to see them, and please report it.",
+            1,
+        )
+
+
+def _fail(message: str, code: int) -> None:
+    click.echo(f"privmine: {message}", err=True)
+    sys.exit(code)

@@ -1,0 +1,89 @@
+"""`privmine budget`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import rich_click as click
+
+from privmine.cli.screen import console, print_json, table, text
+from privmine.ledger import Ledger
+from privmine.privacy import amount
+
+ledger_option = click.option(
+    "--ledger", "path", required=True, type=click.Path(path_type=Path), help="The ledger file."
+)
+json_option = click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
+
+
+@click.group()
+def budget() -> None:
+    """Keep the privacy budget of your datasets over their whole life, in a ledger file."""
+
+
+@budget.command()
+@ledger_option
+@click.option("--dataset", required=True, help="A name for the data.")
+@click.option("--epsilon", required=True, help="The total ε that may ever be spent on it.")
+@click.option("--delta", help="The total δ, for budgets of (ε, δ).")
+def init(path: Path, dataset: str, epsilon: str, delta: str | None) -> None:
+    """Give a dataset a total budget; the ledger file is created if there is none.
+
+    Example:  privmine budget init --ledger budget.db --dataset orders-2026 --epsilon 3
+    """
+    made = Ledger(path).init(dataset, epsilon, delta)
+    console().print(f"{text(made.name)} has a budget of ε = {amount(made.total_epsilon)} in {text(path)}.")
+
+
+@budget.command()
+@ledger_option
+@json_option
+def show(path: Path, as_json: bool) -> None:
+    """Show what each dataset may cost, has cost and has left.
+
+    Example:  privmine budget show --ledger budget.db
+    """
+    budgets = Ledger(path).show()
+    if as_json:
+        print_json([made.to_dict() for made in budgets])
+        return
+    rows = table("dataset", "total ε", "spent ε", "remaining ε", "remaining δ")
+    for made in budgets:
+        delta = "" if made.remaining_delta is None else amount(made.remaining_delta)
+        rows.add_row(
+            text(made.name),
+            amount(made.total_epsilon),
+            amount(made.spent_epsilon),
+            amount(made.remaining_epsilon),
+            delta,
+        )
+    console().print(rows)
+
+
+@budget.command()
+@ledger_option
+@click.option("--dataset", help="Only this dataset.")
+@click.option("--csv", "as_csv", is_flag=True, help="Print it as CSV.")
+@json_option
+def log(path: Path, dataset: str | None, as_csv: bool, as_json: bool) -> None:
+    """Show every charge and how its release ended.
+
+    Example:  privmine budget log --ledger budget.db --csv > log.csv
+    """
+    ledger = Ledger(path)
+    if as_csv or as_json:
+        click.echo(ledger.export("csv" if as_csv else "json", dataset), nl=False)
+        return
+    rows = table("no.", "time (UTC)", "dataset", "event", "ε", "δ", "state", "note")
+    for entry in ledger.log(dataset):
+        rows.add_row(
+            str(entry.sequence),
+            f"{entry.time:%Y-%m-%d %H:%M:%S}",
+            text(entry.dataset),
+            entry.event if entry.charge is None else f"{entry.event} (no. {entry.charge})",
+            "" if entry.epsilon is None else amount(entry.epsilon),
+            "" if entry.delta is None else amount(entry.delta),
+            text(entry.state),
+            text(entry.note),
+        )
+    console().print(rows)

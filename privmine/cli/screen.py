@@ -1,0 +1,73 @@
+"""What the commands share on the screen: consoles, tables, progress."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import rich_click as click
+from rich.console import Console
+from rich.markup import escape
+from rich.status import Status
+from rich.table import Table
+
+from privmine.hookspecs import hookimpl
+
+#: Wide enough that a table in a pipe is not folded.
+PIPE_WIDTH = 400
+
+STAGE_WORDS = {
+    "allocate_budget": "Dividing the budget",
+    "estimate_lambda": "Estimating how many items matter",
+    "select_elements": "Selecting items and pairs",
+    "construct_basis": "Building the basis set",
+    "reconstruct_counts": "Counting with noise",
+}
+
+
+def console() -> Console:
+    """Where results go."""
+    return Console(highlight=False, width=None if sys.stdout.isatty() else PIPE_WIDTH)
+
+
+def table(*columns: str, right: tuple[str, ...] = ()) -> Table:
+    """An empty table in the house style."""
+    made = Table(box=None, header_style="bold", pad_edge=False)
+    for column in columns:
+        made.add_column(column, justify="right" if column in right else "left", overflow="fold")
+    return made
+
+
+def text(value: object) -> str:
+    """Text that rich shows as it is, brackets and all."""
+    return escape(str(value))
+
+
+def print_json(value: Any) -> None:
+    """A result for programs."""
+    click.echo(json.dumps(value, ensure_ascii=False, indent=2))
+
+
+class Progress:
+    """An observer that tells what a run is doing."""
+
+    def __init__(self, status: Status) -> None:
+        self._status = status
+
+    @hookimpl
+    def stage_started(self, stage: str) -> None:
+        """Show the stage in words."""
+        self._status.update(f"{STAGE_WORDS[stage]} …")
+
+
+@contextmanager
+def progress(first: str) -> Iterator[list[object]]:
+    """Show progress on a terminal, nothing in a pipe; yields the observers for the run."""
+    if not sys.stderr.isatty():
+        yield []
+        return
+    with Console(stderr=True).status(first) as status:
+        yield [Progress(status)]

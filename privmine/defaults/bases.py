@@ -1,0 +1,383 @@
+"""Algorithm 2 of the paper as pure functions: cliques, groups of three, merging, dissolving.
+
+The yardstick is the error variance (EV) of an itemset's noisy count. In units of the variance of one
+bin's noise at w = 1, a basis B that contains X answers X with variance w²·2^(|B|−|X|), and several
+such answers combine by inverse variance. With the *precision* S(X) = Σ 2^(|X|−|B|) over the bases
+that contain X, that is EV(X) = w²/S(X): the width enters as one common factor, and changing a basis
+changes S only for the queries that it covers. Both greedy loops below rest on this.
+
+Nothing here looks at data, and no result depends on the order of the arguments' elements.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import combinations, pairwise
+from typing import TypeAlias
+
+import igraph
+import numpy as np
+from numpy.typing import NDArray
+
+Itemset: TypeAlias = tuple[int, ...]
+BoolArray: TypeAlias = NDArray[np.bool_]
+IntArray: TypeAlias = NDArray[np.int64]
+FloatArray: TypeAlias = NDArray[np.float64]
+
+#: The longest basis that the paper's experiments use.
+DEFAULT_LIMIT = 12
+#: The cost of a merge that must not happen: larger than any sum of costs.
+_FORBIDDEN = np.iinfo(np.int64).max
+#: 2^−n by n, faster to look up than to compute.
+_HALVINGS = np.ldexp(1.0, -np.arange(64))
+
+
+def error_variance(bases: Sequence[Itemset], itemsets: Iterable[Itemset]) -> FloatArray:
+    """The error variance of each itemset's count, in units of one bin's noise variance at w = 1.
+
+    Args:
+        bases: the basis set; its width enters squared.
+        itemsets: what to answer. An itemset that no basis contains has infinite error variance.
+    """
+    members = [frozenset(basis) for basis in bases]
+    precision = [
+        sum(2.0 ** (len(query) - len(basis)) for basis in members if query <= basis)
+        for query in map(frozenset, itemsets)
+    ]
+    result = np.full(len(precision), np.inf)
+    np.divide(len(members) ** 2, precision, out=result, where=np.array(precision, dtype=np.float64) > 0)
+    return result
+
+
+def average_error_variance(bases: Sequence[Itemset], queries: Iterable[Itemset]) -> float:
+    """The mean error variance over the queries (the EV of Alg. 2), 0 if there are none."""
+    variances = error_variance(bases, queries)
+    return float(variances.mean()) if len(variances) else 0.0
+
+
+def maximal_cliques(items: Iterable[int], pairs: Iterable[Itemset]) -> list[Itemset]:
+    """All maximal cliques of at least two items in the graph of the pairs (Alg. 2, l. 2).
+
+    They come by length, then item order.
+    """
+    edges = {(min(pair), max(pair)) for pair in pairs}
+    nodes = sorted({*items, *(item for edge in edges for item in edge)})
+    number = {item: position for position, item in enumerate(nodes)}
+    graph = igraph.Graph(n=len(nodes), edges=[(number[one], number[other]) for one, other in sorted(edges)])
+    cliques = (tuple(sorted(nodes[vertex] for vertex in clique)) for clique in graph.maximal_cliques(min=2))
+    return in_order(cliques)
+
+
+def in_order(bases: Iterable[Itemset]) -> list[Itemset]:
+    """Sort bases by length, then item order."""
+    return sorted(bases, key=lambda basis: (len(basis), basis))
+
+
+def split_clique(clique: Itemset, limit: int = DEFAULT_LIMIT) -> list[Itemset]:
+    """Cover all pairs of a clique by bases of at most `limit` items.
+
+    A clique within the limit is its own basis. A longer one is divided into as few groups of at most
+    limit // 2 items as possible, and every two groups together are a basis: each pair of items is in
+    one of them, a triple spread over three groups is not.
+    """
+    if len(clique) <= limit:
+        return [tuple(sorted(clique))]
+    groups = _balanced_groups(clique, limit // 2)
+    return in_order(tuple(sorted(one + other)) for one, other in combinations(groups, 2))
+
+
+def groups_of_three(items: Iterable[int], limit: int = DEFAULT_LIMIT) -> list[Itemset]:
+    """Divide items into as few groups of at most three as possible, of balanced sizes (Alg. 2, l. 3).
+
+    2^(ℓ−1)/ℓ², the variance of items in groups of ℓ, is least at ℓ = 3 (section 4.2). A length limit
+    below three makes the groups smaller.
+    """
+    return _balanced_groups(items, min(3, limit))
+
+
+def _balanced_groups(items: Iterable[int], size: int) -> list[Itemset]:
+    ordered = sorted(set(items))
+    count = -(-len(ordered) // size)
+    bounds = [len(ordered) * group // count for group in range(count + 1)] if count else [0]
+    return [tuple(ordered[start:stop]) for start, stop in pairwise(bounds)]
+
+
+def without_contained(bases: Iterable[Itemset]) -> list[Itemset]:
+    """Drop every basis that another one contains, and all but one of equal ones."""
+    kept: list[Itemset] = []
+    members: list[frozenset[int]] = []
+    for basis in reversed(in_order(set(bases))):
+        if not any(other.issuperset(basis) for other in members):
+            kept.append(basis)
+            members.append(frozenset(basis))
+    return in_order(kept)
+
+
+def merge_bases(
+    cliques: Iterable[Itemset],
+    triples: Iterable[Itemset],
+    items: Iterable[int],
+    pairs: Iterable[Itemset],
+    limit: int = DEFAULT_LIMIT,
+) -> list[Itemset]:
+    """Merge bases of B₁ while that lowers the average error variance (Alg. 2, l. 4).
+
+    Each step replaces the two bases whose union leaves the smallest average EV over all items and
+    pairs, the bases of B₂ counting towards the width. Unions longer than the limit are not allowed.
+    On a tie the first two bases win, in the order by length, then items; a union takes the place of
+    the earlier one. As in the paper, a basis that a union happens to contain stays a basis of its
+    own, a second measurement of its itemsets, until merging the two pays.
+
+    Args:
+        cliques: B₁, no basis longer than the limit.
+        triples: B₂, which this step leaves alone.
+        items: F. Items and pairs that no basis covers are left out of the average.
+        pairs: P.
+        limit: the longest union allowed.
+
+    Returns:
+        The merged B₁.
+    """
+    *_, merged = _merge_steps(in_order(cliques), list(triples), items, pairs, limit)
+    return merged
+
+
+def _merge_steps(
+    cliques: list[Itemset],
+    triples: Sequence[Itemset],
+    items: Iterable[int],
+    pairs: Iterable[Itemset],
+    limit: int,
+) -> Iterator[list[Itemset]]:
+    """B₁ at the outset and after each merge."""
+    yield cliques
+    queries = _Queries([*cliques, *triples], items, pairs, limit)
+    merging = _Merging(queries, cliques, limit)
+    width = len(cliques) + len(triples)
+    while merging.costs.size:
+        one, other = divmod(int(merging.costs.argmin()), len(merging.costs))
+        cost = int(merging.costs[one, other])
+        before = queries.total()
+        # Exact in integers: EV falls from width²·before to (width − 1)²·(before + cost).
+        if cost == _FORBIDDEN or (width - 1) ** 2 * (before + cost) >= width**2 * before:
+            return
+        merging.merge(one, other)
+        width -= 1
+        yield merging.bases()
+
+
+def dissolve_triples(
+    cliques: Iterable[Itemset],
+    triples: Iterable[Itemset],
+    items: Iterable[int],
+    pairs: Iterable[Itemset],
+    limit: int = DEFAULT_LIMIT,
+) -> list[Itemset]:
+    """Dissolve bases of B₂ into the smallest other bases while that lowers the average EV (Alg. 2, l. 5).
+
+    The paper leaves open how the items move. Here the items of a dissolved basis go one by one, in
+    item order, each to the basis that is the smallest at that moment, so they spread; on a tie to the
+    first one, B₁ before B₂, each in the order by length, then items, that it has at the outset. A basis
+    of B₂ that received items is still one of B₂ and may be dissolved later. Where no basis has room
+    within the limit, nothing is dissolved. Of equally good ones the first basis of B₂ is dissolved.
+
+    Args:
+        cliques: B₁, as merging left it.
+        triples: B₂.
+        items: F. Items and pairs that no basis covers are left out of the average.
+        pairs: P.
+        limit: the longest basis allowed.
+
+    Returns:
+        B₁ ∪ B₂: what is left of the bases, with the items that moved.
+    """
+    *_, bases = _dissolve_steps(in_order(cliques), in_order(triples), items, pairs, limit)
+    return bases
+
+
+def _dissolve_steps(
+    cliques: list[Itemset],
+    triples: list[Itemset],
+    items: Iterable[int],
+    pairs: Iterable[Itemset],
+    limit: int,
+) -> Iterator[list[Itemset]]:
+    """B₁ ∪ B₂ at the outset and after each basis that was dissolved."""
+    bases = [*cliques, *triples]
+    yield bases
+    queries = _Queries(bases, items, pairs, limit)
+    while True:
+        before, width = queries.total(), len(bases)
+        best: tuple[int, list[Itemset], FloatArray] | None = None
+        for position in range(len(cliques), width):
+            moved = _dissolved(bases, position, limit)
+            if moved is None:
+                continue
+            changed = [other for other in range(width) if bases[other] != moved[other]]
+            gone = queries.answers([bases[other] for other in changed])
+            # The emptied basis answers no query any more, which is what its row of zeros says.
+            come = queries.answers([moved[other] for other in changed])
+            precision = queries.precision + (come - gone).sum(axis=0)
+            if not precision.all():
+                continue  # a pair inside the basis would lose its only cover
+            after = int(queries.fixed(precision).sum())
+            if best is None or after < best[0]:
+                best = after, [*moved[:position], *moved[position + 1 :]], precision
+        if best is None or (width - 1) ** 2 * best[0] >= width**2 * before:
+            return
+        _, bases, queries.precision = best
+        yield bases
+
+
+def _dissolved(bases: Sequence[Itemset], position: int, limit: int) -> list[Itemset] | None:
+    """The bases with one of them emptied into the smallest others, or None if they have no room."""
+    moved = list(bases)
+    moved[position] = ()
+    others = [other for other in range(len(bases)) if other != position]
+    for item in bases[position]:
+        smallest = min(others, key=lambda other: len(moved[other]), default=None)
+        if smallest is None or len(moved[smallest]) >= limit:
+            return None
+        moved[smallest] = tuple(sorted({*moved[smallest], item}))
+    return moved
+
+
+class _Queries:
+    """The items of F and pairs of P, and the precision with which a basis set answers each of them.
+
+    Precisions are sums of a few powers of two, so floats hold them exactly. Their reciprocals, which
+    EV sums up, are rounded to fixed point: integer sums do not depend on the order of the terms, so a
+    tie is a tie however it is computed, and updates do not drift.
+    """
+
+    def __init__(self, bases: Sequence[Itemset], items: Iterable[int], pairs: Iterable[Itemset], limit: int) -> None:
+        queries = sorted({(item, item) for item in items} | {(min(pair), max(pair)) for pair in pairs})
+        self.items = sorted({item for row in (*bases, *queries) for item in row})
+        self._number = {item: position for position, item in enumerate(self.items)}
+        ends = np.array([[self._number[item] for item in query] for query in queries], dtype=np.int64)
+        self.first, self.second = ends.reshape(-1, 2).T
+        #: 1 for an item, 2 for a pair.
+        self.sizes = 1 + (self.first != self.second).astype(np.int64)
+        covered = self.answers(bases).any(axis=0)
+        self.first, self.second, self.sizes = self.first[covered], self.second[covered], self.sizes[covered]
+        self.precision: FloatArray = self.answers(bases).sum(axis=0)
+        # A reciprocal is less than 2^limit; leave room for the sum of all of them.
+        self._scale = 2.0 ** (62 - limit - len(self.first).bit_length())
+
+    def membership(self, bases: Sequence[Itemset]) -> BoolArray:
+        """Which basis (row) contains which item (column)."""
+        member = np.zeros((len(bases), len(self.items)), dtype=np.bool_)
+        for row, basis in enumerate(bases):
+            member[row, [self._number[item] for item in basis]] = True
+        return member
+
+    def answers(self, bases: Sequence[Itemset]) -> FloatArray:
+        """The precision with which each basis alone (row) answers each query (column)."""
+        return self.answers_of(self.membership(bases))
+
+    def answers_of(self, member: BoolArray) -> FloatArray:
+        """The same for bases given by their membership."""
+        covered = member[:, self.first] & member[:, self.second]
+        lengths = member.sum(axis=1)[:, np.newaxis]
+        return np.where(covered, np.ldexp(1.0, self.sizes - lengths), 0.0)
+
+    def fixed(self, precision: FloatArray) -> IntArray:
+        """The reciprocals in fixed point."""
+        return np.rint(self._scale / precision).astype(np.int64)
+
+    def total(self) -> int:
+        """The sum of EV over all queries at w = 1, in fixed point."""
+        return int(self.fixed(self.precision).sum())
+
+
+class _Merging:
+    """The costs of all merges of two bases, kept up to date from one merge to the next.
+
+    The cost of a merge is the change of Σ 1/S(X), the width apart. It involves only the queries that the
+    union covers; but another merge changes S(X) for some of these too. So after a merge, exactly the
+    terms of the queries whose precision changed are exchanged in the costs of all pairs of bases.
+    """
+
+    def __init__(self, queries: _Queries, bases: Sequence[Itemset], limit: int) -> None:
+        self._queries = queries
+        self._limit = limit
+        self._member = queries.membership(bases)
+        self._answers = queries.answers(bases)
+        self._alive = np.ones(len(bases), dtype=np.bool_)
+        self._unions = np.zeros((len(bases), len(bases)), dtype=np.int64)
+        #: The cost of merging two bases, in the upper triangle; `_FORBIDDEN` everywhere else.
+        self.costs = np.full((len(bases), len(bases)), _FORBIDDEN, dtype=np.int64)
+        for row in range(len(bases)):
+            self._evaluate(row, np.arange(row + 1, len(bases)))
+
+    def bases(self) -> list[Itemset]:
+        """What the bases are by now."""
+        items = np.array(self._queries.items)
+        return [tuple(items[row].tolist()) for row in self._member[self._alive]]
+
+    def merge(self, one: int, other: int) -> None:
+        """Replace basis `one` by its union with basis `other`, which goes."""
+        queries = self._queries
+        union = self._member[one] | self._member[other]
+        answer = queries.answers_of(union[np.newaxis])[0]
+        change = answer - self._answers[one] - self._answers[other]
+        changed = np.flatnonzero(change)
+
+        self.costs[[one, other], :] = _FORBIDDEN
+        self.costs[:, [one, other]] = _FORBIDDEN
+        touched = (self._member & union).any(axis=1)
+        left, right = np.nonzero((self.costs != _FORBIDDEN) & (touched[:, np.newaxis] | touched))
+        terms = self._terms(left, right, changed)
+        stale = terms.cost(queries)
+        queries.precision = queries.precision + change
+        self.costs[left, right] += terms.cost(queries) - stale
+
+        self._member[one], self._answers[one] = union, answer
+        self._alive[other] = False
+        self._evaluate(one, np.flatnonzero(self._alive))
+
+    def _evaluate(self, basis: int, others: IntArray) -> None:
+        """Compute the costs of merging a basis with each of the others from scratch."""
+        unions = (self._member[others] | self._member[basis]).sum(axis=1)
+        allowed = (unions <= self._limit) & (others != basis)
+        others, unions = others[allowed], unions[allowed]
+        left, right = np.minimum(basis, others), np.maximum(basis, others)
+        self._unions[left, right] = unions
+        everything = np.arange(len(self._queries.first))
+        self.costs[left, right] = self._terms(left, right, everything).cost(self._queries)
+
+    def _terms(self, left: IntArray, right: IntArray, columns: IntArray) -> _Terms:
+        """What merging each left with its right basis does to the precision of some of the queries."""
+        queries = self._queries
+        has_first = self._member[:, queries.first[columns]]
+        has_second = self._member[:, queries.second[columns]]
+        covered = (has_first[left] | has_first[right]) & (has_second[left] | has_second[right])
+        merge, column = np.nonzero(covered)
+        query = columns[column]
+        left, right = left[merge], right[merge]
+        change = _HALVINGS[self._unions[left, right] - queries.sizes[query]]
+        change -= self._answers[left, query]
+        change -= self._answers[right, query]
+        return _Terms(np.cumsum(covered.sum(axis=1)), query, change)
+
+
+class _Terms:
+    """The queries that each of several merges would cover, and the change of their precisions.
+
+    Args:
+        ends: for each merge, where its queries end in the other two arrays.
+        query: the queries, merge by merge.
+        change: what the merge would add to the precision.
+    """
+
+    def __init__(self, ends: IntArray, query: IntArray, change: FloatArray) -> None:
+        self._ends = ends
+        self._query = query
+        self._change = change
+
+    def cost(self, queries: _Queries) -> IntArray:
+        """What each merge would add to the sum of EV at w = 1, given the precisions as they are now."""
+        now = queries.fixed(queries.precision)
+        terms = queries.fixed(queries.precision[self._query] + self._change) - now[self._query]
+        sums: IntArray = np.concatenate([[0], np.cumsum(terms)])[np.concatenate([[0], self._ends])]
+        return sums[1:] - sums[:-1]

@@ -1,0 +1,72 @@
+"""The frequent items, and the frequent pairs of them (Alg. 3, l. 3–13)."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import comb, sqrt
+from typing import cast
+
+from attrs import frozen
+
+from privmine.api import (
+    Curator,
+    Elements,
+    Estimate,
+    InputError,
+    Itemset,
+    ItemSupports,
+    PairSupports,
+    Request,
+    Selection,
+    exact,
+    hookimpl,
+    parameter,
+)
+from privmine.defaults.estimate import at_least_one
+
+
+def pair_target(lam: int, k: int, eta: Fraction) -> int:
+    """λ₂, how many pairs to look for (Alg. 3, l. 7–8, kept within 0 and the number of pairs).
+
+    As printed, λ₂ is negative where λ > η·k, and then the selection spends more than its share.
+    """
+    wanted = max(Fraction(0), eta * k - lam)
+    return min(comb(lam, 2), round(wanted / Fraction(sqrt(max(Fraction(1), wanted / lam)))))
+
+
+@frozen
+class ItemsAndPairs:
+    """Selects λ items and, where one basis cannot hold them all, λ₂ pairs of those items.
+
+    Privacy: two runs of the exponential mechanism on supports, which are monotone with L∞ = 1, so
+    that each of n draws on a share ε has the exponent ε/n (no factor ½). The second run's
+    candidates are pairs of the items that the first one chose. The share is divided in
+    proportion to the number of draws.
+    """
+
+    eta: Fraction = parameter(Fraction(11, 10), converter=exact, validator=at_least_one, help="safety margin on k (η)")
+    single_basis: int = parameter(12, help="up to so many items no pairs are selected: one basis holds them all")
+
+    @hookimpl
+    def select_elements(self, request: Request, estimate: Estimate, curator: Curator) -> Elements:
+        """Choose items and pairs; see `Stages.select_elements`."""
+        if estimate.lam is None:
+            raise InputError(
+                "items-and-pairs needs a number of items, but the λ estimate has none; "
+                "use another estimate_lambda, such as rank-gap."
+            )
+        lam = estimate.lam
+        pairs = 0
+        if lam > self.single_basis and request.max_length != 1:
+            pairs = pair_target(lam, request.k, self.eta)
+        items_query = ItemSupports(len(request.public.universe))
+        if pairs == 0:
+            return Elements(_items(curator.choose(items_query, lam)))
+        shares = curator.split(items=lam, pairs=pairs)
+        items = _items(curator.choose(items_query, lam, shares["items"]))
+        chosen = curator.choose(PairSupports(items), pairs, shares["pairs"])
+        return Elements(items, cast(tuple[Itemset, ...], chosen.chosen))
+
+
+def _items(selection: Selection) -> tuple[int, ...]:
+    return tuple(item for (item,) in cast(tuple[Itemset, ...], selection.chosen))

@@ -1,0 +1,106 @@
+"""What a ledger accepts: names, notes and amounts, converted at the edge or refused in a sentence."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+from unicodedata import normalize
+
+from privmine.errors import BudgetError, InputError
+from privmine.ledger.values import DatasetBudget
+from privmine.model import exact
+from privmine.privacy import amount
+
+LONGEST_NAME = 200
+LONGEST_NOTE = 1000
+LARGEST_AMOUNT = 10**12
+#: Numerators and denominators stay below 2^4096: Python refuses to print integers past 4300 digits,
+#: and a sum over ever new denominators would otherwise grow without end.
+MOST_BITS = 4096
+
+
+def dataset_name(value: Any) -> str:
+    """Check a dataset's name; two spellings that look the same become the same name."""
+    if not isinstance(value, str):
+        raise InputError(f"A dataset's name must be text, not {type(value).__name__}.")
+    # Without this, é typed on two systems could be two datasets with a budget each.
+    name = normalize("NFC", value)
+    if not name or name != name.strip():
+        raise InputError(f"A dataset's name must not be empty, nor start or end with a space: {name!r}.")
+    if not name.isprintable():
+        raise InputError(f"A dataset's name must not contain control or invisible characters: {name[:LONGEST_NAME]!a}.")
+    if len(name) > LONGEST_NAME:
+        raise InputError(f"A dataset's name has at most {LONGEST_NAME} characters, not {len(name)}.")
+    return name
+
+
+def note_text(note: Any) -> str:
+    """Check a note: one printable line."""
+    if not isinstance(note, str) or not note.isprintable() or len(note) > LONGEST_NOTE:
+        raise InputError(f"A note must be one line of at most {LONGEST_NOTE} printable characters.")
+    return note
+
+
+def epsilon_amount(value: Any, what: str) -> Fraction:
+    """Check an ε: more than 0 and exact."""
+    epsilon = exact(value, what)
+    if epsilon <= 0:
+        raise InputError(f"{what} must be more than 0; try 1 or 0.5.")
+    return _of_bearable_size(epsilon, what)
+
+
+def delta_amount(value: Any, what: str) -> Fraction | None:
+    """Check a δ: between 0 and 1, both excluded, or None for pure ε."""
+    if value is None:
+        return None
+    delta = exact(value, what)
+    if not 0 < delta < 1:
+        raise InputError(f"{what} must be more than 0 and less than 1, such as 1e-6; leave it out for pure ε.")
+    return _of_bearable_size(delta, what)
+
+
+def _of_bearable_size(value: Fraction, what: str) -> Fraction:
+    if value > LARGEST_AMOUNT:
+        raise InputError(f"{what} must be at most {LARGEST_AMOUNT:,}.")
+    if max(value.numerator, value.denominator).bit_length() > MOST_BITS:
+        raise InputError(f"{what} has too many digits to be counted exactly; use a shorter decimal number.")
+    return value
+
+
+def refuse_mixing(budget: DatasetBudget, delta: Fraction | None) -> None:
+    """Refuse a charge that is not counted in the dataset's own privacy definition."""
+    if budget.total_delta is None and delta is not None:
+        raise InputError(
+            f"The budget of {budget.name!r} is counted in pure ε, so a charge with a δ cannot be added to "
+            f"it. Release under pure ε, or use a dataset whose budget has a δ; definitions are never mixed."
+        )
+    if budget.total_delta is not None and delta is None:
+        raise InputError(
+            f"The budget of {budget.name!r} is counted in (ε, δ), so a charge without a δ cannot be added "
+            f"to it. Release under (ε, δ), or use one with a pure ε budget; definitions are never mixed."
+        )
+
+
+def refuse_overspending(budget: DatasetBudget, epsilon: Fraction, delta: Fraction | None) -> None:
+    """Refuse a charge that exceeds what is left, in ε or in δ."""
+    _of_bearable_size(budget.spent_epsilon + epsilon, "The sum of all charged ε")
+    _refuse_excess(budget.name, "ε", epsilon, budget.remaining_epsilon, budget.total_epsilon)
+    if delta is not None and budget.remaining_delta is not None and budget.total_delta is not None:
+        _of_bearable_size(budget.total_delta - budget.remaining_delta + delta, "The sum of all charged δ")
+        _refuse_excess(budget.name, "δ", delta, budget.remaining_delta, budget.total_delta)
+
+
+def _refuse_excess(name: str, symbol: str, requested: Fraction, remaining: Fraction, total: Fraction) -> None:
+    if requested <= remaining:
+        return
+    advice = (
+        f"Ask for at most {symbol} = {amount(remaining)}."
+        if remaining
+        else "Nothing more can be released of this dataset: a spent budget does not come back."
+    )
+    raise BudgetError(
+        f"A charge of {symbol} = {amount(requested)} exceeds the budget of {name!r}: {symbol} = "
+        f"{amount(remaining)} is left of {amount(total)}. Nothing was charged. {advice}",
+        requested=requested,
+        remaining=remaining,
+    )

@@ -1,0 +1,201 @@
+"""The desk at which budgets are opened, charged and looked up."""
+
+from __future__ import annotations
+
+import hmac
+import warnings
+from datetime import UTC, datetime
+from fractions import Fraction
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+from attrs import field, frozen
+
+from privmine.errors import InputError, PrivmineWarning
+from privmine.ledger import checks
+from privmine.ledger.book import write_fraction
+from privmine.ledger.chain import Row
+from privmine.ledger.export import log_text
+from privmine.ledger.file import Page, create, reading, writing
+from privmine.ledger.values import DatasetBudget, Entry, LedgerCharge
+
+_LONGEST_WAIT = 24 * 60 * 60.0
+
+
+@frozen
+class Ledger:
+    """The budgets of datasets in one file, counted over their whole life.
+
+    A release is charged before anything is drawn for it, and a charge is never taken back. Making a
+    `Ledger` does not touch the file; only `init` creates one.
+
+    Attributes:
+        path: the file.
+        timeout: how many seconds to wait for another process that is writing to it.
+    """
+
+    path: Path = field(converter=Path)
+    timeout: float = field(default=30.0, converter=float, kw_only=True)
+
+    @timeout.validator
+    def _check_timeout(self, _: object, timeout: float) -> None:
+        if not (isfinite(timeout) and 0 <= timeout <= _LONGEST_WAIT):
+            raise InputError(f"The timeout must be between 0 s and a day ({_LONGEST_WAIT:g} s), not {timeout!r}.")
+
+    def init(self, dataset: str, epsilon: Any, delta: Any = None, *, note: str = "") -> DatasetBudget:
+        """Give a dataset a total budget, for good; the file is created if there is none.
+
+        Args:
+            dataset: the name by which releases will be charged.
+            epsilon: the ε that all releases together may cost.
+            delta: the δ that they may cost; left out, the dataset is counted in pure ε.
+            note: a line for the log.
+
+        Raises:
+            InputError: an amount or the name is not usable, or the name is taken.
+            LedgerError: the file cannot be used.
+        """
+        name = checks.dataset_name(dataset)
+        total_epsilon = checks.epsilon_amount(epsilon, "The total ε")
+        total_delta = checks.delta_amount(delta, "The total δ")
+        note = checks.note_text(note)
+        create(self.path)
+        with writing(self.path, self.timeout) as page:
+            if name in page.book.budgets:
+                raise InputError(
+                    f"The dataset {name!r} already has a budget in {self.path}, and a total never changes. "
+                    f"Use it as it is, or choose another name for other data."
+                )
+            page.append(_row("init", name, total_epsilon, total_delta, note=note))
+        spent_delta = None if total_delta is None else Fraction(0)
+        return DatasetBudget(name, total_epsilon, total_delta, Fraction(0), spent_delta)
+
+    def budget(self, dataset: str) -> DatasetBudget:
+        """The budget of one dataset."""
+        name = checks.dataset_name(dataset)
+        with reading(self.path, self.timeout) as page:
+            return page.book.budget(name)
+
+    def show(self) -> tuple[DatasetBudget, ...]:
+        """The budgets of all datasets, in the order in which they were created."""
+        with reading(self.path, self.timeout) as page:
+            return tuple(page.book.budgets.values())
+
+    def log(self, dataset: str | None = None) -> tuple[Entry, ...]:
+        """Everything that happened, of one dataset or of all, oldest first."""
+        return self._look_up(dataset)[1]
+
+    def export(self, format: str = "csv", dataset: str | None = None) -> str:  # noqa: A002
+        """The log as text, "csv" or "json"; JSON has the budgets as well."""
+        return log_text(format, *self._look_up(dataset))
+
+    def charge(
+        self,
+        dataset: str,
+        epsilon: Any,
+        delta: Any = None,
+        *,
+        note: str = "",
+        fingerprint: bytes | None = None,
+    ) -> LedgerCharge:
+        """Charge a release, before anything is drawn for it. When this returns, the charge is on disk.
+
+        Args:
+            dataset: a dataset that `init` gave a budget.
+            epsilon: the whole ε of the release.
+            delta: its δ, if and only if the dataset's budget has one.
+            note: a line for the log; it must not say anything of the data.
+            fingerprint: bytes that describe the data, such as a digest. Only a keyed hash of them is
+                kept, in the ledger file and nowhere else, to warn when a name is used with other data.
+
+        Raises:
+            BudgetError: more than is left; the error has `requested` and `remaining`.
+            UnknownNameError: the dataset has no budget.
+            InputError: an amount is not usable, or of another privacy definition than the dataset's.
+            LedgerError: the file cannot be used; nothing was charged.
+        """
+        name = checks.dataset_name(dataset)
+        charged_epsilon = checks.epsilon_amount(epsilon, "The ε of a charge")
+        charged_delta = checks.delta_amount(delta, "The δ of a charge")
+        note = checks.note_text(note)
+        with writing(self.path, self.timeout) as page:
+            budget = page.book.budget(name)
+            checks.refuse_mixing(budget, charged_delta)
+            checks.refuse_overspending(budget, charged_epsilon, charged_delta)
+            keyed = None if fingerprint is None else _keyed(page, fingerprint)
+            if keyed is not None and page.book.fingerprints.get(name, keyed) != keyed:
+                # Before the charge, so that a warning turned into an error costs nothing.
+                warnings.warn(
+                    f"The dataset {name!r} was charged with other data before. A budget belongs to the data, "
+                    f"not to a name: check that this is the right one.",
+                    PrivmineWarning,
+                    stacklevel=2,
+                )
+            number = page.append(_row("charge", name, charged_epsilon, charged_delta, note=note, fingerprint=keyed))
+        return LedgerCharge(number, name, charged_epsilon, charged_delta)
+
+    def finish(self, charge: LedgerCharge) -> None:
+        """Record that the release of a charge is out."""
+        self._end(charge, "finished", "")
+
+    def fail(self, charge: LedgerCharge, error: BaseException | type[BaseException]) -> None:
+        """Record that the release of a charge failed; it stays charged.
+
+        Only the class of the error is written down: its message could carry data.
+        """
+        kind = error if isinstance(error, type) else type(error)
+        self._end(charge, "failed", kind.__name__ if kind.__name__.isidentifier() else "Exception")
+
+    def fingerprint_matches(self, dataset: str, fingerprint: bytes) -> bool | None:
+        """Whether the dataset was first charged with this data; None if no fingerprint was recorded."""
+        name = checks.dataset_name(dataset)
+        with reading(self.path, self.timeout) as page:
+            page.book.budget(name)
+            recorded = page.book.fingerprints.get(name)
+            return None if recorded is None else hmac.compare_digest(recorded, _keyed(page, fingerprint))
+
+    def _look_up(self, dataset: str | None) -> tuple[tuple[DatasetBudget, ...], tuple[Entry, ...]]:
+        name = None if dataset is None else checks.dataset_name(dataset)
+        with reading(self.path, self.timeout) as page:
+            book = page.book
+            budgets = tuple(book.budgets.values()) if name is None else (book.budget(name),)
+            return budgets, book.entries(name)
+
+    def _end(self, charge: LedgerCharge, event: str, note: str) -> None:
+        with writing(self.path, self.timeout) as page:
+            row = page.book.charges.get(charge.id)
+            if row is None or row.dataset != charge.dataset:
+                raise InputError(f"Charge {charge.id} of {charge.dataset!r} is not in the ledger {self.path}.")
+            if charge.id in page.book.endings:
+                raise InputError(f"Charge {charge.id} of {charge.dataset!r} was recorded as ended before.")
+            page.append(_row(event, charge.dataset, charge=charge.id, note=note))
+
+
+def _row(
+    event: str,
+    dataset: str,
+    epsilon: Fraction | None = None,
+    delta: Fraction | None = None,
+    *,
+    charge: int | None = None,
+    note: str = "",
+    fingerprint: str | None = None,
+) -> Row:
+    return Row(
+        sequence=0,  # the page numbers it
+        time=datetime.now(UTC).isoformat(timespec="milliseconds"),
+        event=event,
+        dataset=dataset,
+        charge=charge,
+        epsilon=None if epsilon is None else write_fraction(epsilon),
+        delta=None if delta is None else write_fraction(delta),
+        note=note,
+        fingerprint=fingerprint,
+    )
+
+
+def _keyed(page: Page, fingerprint: bytes) -> str:
+    if not isinstance(fingerprint, bytes):
+        raise InputError(f"A fingerprint must be bytes, not {type(fingerprint).__name__}.")
+    return hmac.new(page.head.key, fingerprint, "sha256").hexdigest()

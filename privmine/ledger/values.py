@@ -1,0 +1,123 @@
+"""What users see of a ledger: frozen values, without anything that depends on the data."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from fractions import Fraction
+from typing import Any
+
+from attrs import frozen
+
+from privmine.privacy import PureDP
+
+#: The two privacy definitions that a dataset's budget can be counted in.
+PURE = PureDP.name
+APPROXIMATE = "(ε, δ)-differential privacy"
+
+FINISHED = "finished"
+FAILED = "failed (stays charged)"
+UNFINISHED = "unfinished (charged, no result recorded)"
+
+
+@frozen
+class DatasetBudget:
+    """The budget of one dataset: its total, and what releases have taken of it.
+
+    Attributes:
+        name: what the user calls the dataset.
+        total_epsilon: the ε that all releases together may cost.
+        total_delta: the same for δ; None where the definition is pure ε.
+        spent_epsilon: the sum of the ε of all charges, those of failed releases included.
+        spent_delta: the same for δ; None where the definition is pure ε.
+    """
+
+    name: str
+    total_epsilon: Fraction
+    total_delta: Fraction | None
+    spent_epsilon: Fraction
+    spent_delta: Fraction | None
+
+    @property
+    def definition(self) -> str:
+        """The privacy definition of every release of this dataset."""
+        return PURE if self.total_delta is None else APPROXIMATE
+
+    @property
+    def remaining_epsilon(self) -> Fraction:
+        """The largest ε that can still be charged."""
+        return self.total_epsilon - self.spent_epsilon
+
+    @property
+    def remaining_delta(self) -> Fraction | None:
+        """The largest δ that can still be charged; None where the definition is pure ε."""
+        if self.total_delta is None or self.spent_delta is None:
+            return None
+        return self.total_delta - self.spent_delta
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON; fractions become text, so that nothing is rounded."""
+        return {
+            "name": self.name,
+            "definition": self.definition,
+            "total_epsilon": _text(self.total_epsilon),
+            "spent_epsilon": _text(self.spent_epsilon),
+            "remaining_epsilon": _text(self.remaining_epsilon),
+            "total_delta": _text(self.total_delta),
+            "spent_delta": _text(self.spent_delta),
+            "remaining_delta": _text(self.remaining_delta),
+        }
+
+
+@frozen
+class Entry:
+    """One line of the log.
+
+    Attributes:
+        sequence: its number, from 1 without gaps.
+        time: when it was written, in UTC.
+        dataset: the dataset that it is about.
+        event: "init", "charge", "finished" or "failed".
+        charge: the number of the charge that finished or failed, else None.
+        epsilon: the total of an init, the amount of a charge, else None.
+        delta: the same for δ; None where the definition is pure ε.
+        note: what the caller wrote beside it, or the class of the error of a release that failed.
+        state: of a charge, what became of it; empty for other events.
+    """
+
+    sequence: int
+    time: datetime
+    dataset: str
+    event: str
+    charge: int | None
+    epsilon: Fraction | None
+    delta: Fraction | None
+    note: str
+    state: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON; fractions become text, so that nothing is rounded."""
+        return {
+            "sequence": self.sequence,
+            "time": self.time.isoformat(),
+            "dataset": self.dataset,
+            "event": self.event,
+            "charge": self.charge,
+            "epsilon": _text(self.epsilon),
+            "delta": _text(self.delta),
+            "note": self.note,
+            "state": self.state,
+        }
+
+
+@frozen
+class LedgerCharge:
+    """The handle of one charge: proof that the amount is in the ledger, and its number there."""
+
+    id: int
+    dataset: str
+    epsilon: Fraction
+    delta: Fraction | None = None
+
+
+def _text(value: Fraction | None) -> str | None:
+    return None if value is None else str(value)

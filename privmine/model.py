@@ -1,0 +1,339 @@
+"""The values that pass between the stages: frozen, converted at the edge, free of transactions.
+
+Inside the engine an item is its index in the public universe and an itemset is a sorted tuple of
+such indices. Labels appear when data is read and when a release is shown, nowhere in between.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from fractions import Fraction
+from itertools import pairwise
+from math import comb, isfinite
+from typing import Any, TypeAlias
+
+import numpy as np
+from attrs import cmp_using, field, frozen
+from numpy.typing import NDArray
+
+from privmine.errors import ContractError, InputError
+
+Itemset: TypeAlias = tuple[int, ...]
+IntArray: TypeAlias = NDArray[np.int64]
+FloatArray: TypeAlias = NDArray[np.float64]
+
+#: The five stages, in the order in which a run calls them.
+STAGES = (
+    "allocate_budget",
+    "estimate_lambda",
+    "select_elements",
+    "construct_basis",
+    "reconstruct_counts",
+)
+#: The stages that are given a curator, and so can have a share of the budget.
+DATA_STAGES = ("estimate_lambda", "select_elements", "reconstruct_counts")
+
+
+def exact(value: Any, what: str = "The number") -> Fraction:
+    """Turn a number into the fraction that its decimal text means: 0.1 is 1/10, not its binary neighbour."""
+    if isinstance(value, Fraction):
+        return value
+    if isinstance(value, bool):
+        raise InputError(f"{what} must be a number, not {value!r}.")
+    if isinstance(value, float) and not isfinite(value):
+        raise InputError(f"{what} must be finite, not {value!r}.")
+    try:
+        return Fraction(str(value).strip())
+    except (ValueError, ZeroDivisionError):
+        raise InputError(f"{what} must be a number such as 0.5 or 1/3, not {value!r}.") from None
+
+
+def read_only(array: NDArray[Any]) -> NDArray[Any]:
+    """Return a view of the array through which nobody can write."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+def itemset(items: Iterable[int]) -> Itemset:
+    """Bring items into the one form that an itemset has: a sorted tuple without repetition."""
+    return tuple(sorted({int(item) for item in items}))
+
+
+def int_array(values: Any) -> IntArray:
+    """A read-only copy as 64-bit integers."""
+    return read_only(np.array(values, dtype=np.int64))
+
+
+def float_array(values: Any) -> FloatArray:
+    """A read-only copy as 64-bit floats."""
+    return read_only(np.array(values, dtype=np.float64))
+
+
+def _members(values: Any) -> NDArray[np.int32]:
+    return read_only(np.array(values, dtype=np.int32))
+
+
+def _items(values: Iterable[int]) -> tuple[int, ...]:
+    return tuple(int(value) for value in values)
+
+
+def _optional_itemsets(values: Iterable[Iterable[int]] | None) -> tuple[Itemset, ...] | None:
+    return None if values is None else itemset_tuple(values)
+
+
+_same_array = cmp_using(eq=np.array_equal)
+
+
+def itemset_tuple(values: Iterable[Iterable[int]]) -> tuple[Itemset, ...]:
+    """Many itemsets, each in its one form."""
+    return tuple(itemset(value) for value in values)
+
+
+def text_tuple(values: Iterable[str]) -> tuple[str, ...]:
+    """Sentences as a tuple."""
+    return tuple(values)
+
+
+@frozen
+class Universe:
+    """The public set of items, in the public order that breaks ties.
+
+    Attributes:
+        labels: what users call the items; their position is the item's index.
+        given: whether the user named the universe. If it was taken from the data, the receipt says so.
+    """
+
+    labels: NDArray[Any] = field(eq=_same_array, repr=False)
+    given: bool = True
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    @classmethod
+    def of(cls, labels: Sequence[Any] | NDArray[Any], *, given: bool = True) -> Universe:
+        """Make a universe in the order of the labels; a repeated label is refused."""
+        array = _label_array(labels)
+        if len(np.unique(array)) != len(array):
+            raise InputError("The item universe names an item more than once; every item must be listed exactly once.")
+        return cls(read_only(array), given)
+
+    def named(self, items: Itemset) -> tuple[Any, ...]:
+        """The labels of an itemset, as plain Python values."""
+        return tuple(self.labels[list(items)].tolist())
+
+    def itemset_count(self, max_length: int | None = None) -> int:
+        """How many nonempty itemsets there are, of at most this length."""
+        size = len(self)
+        if max_length is None or max_length >= size:
+            return int(2**size) - 1
+        return sum(comb(size, length) for length in range(1, max_length + 1))
+
+
+def _label_array(labels: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
+    """Integers stay integers, everything else becomes text, so that labels sort and compare."""
+    if isinstance(labels, np.ndarray) and labels.dtype.kind in "iu":
+        return labels.astype(np.int64)
+    values = list(labels)
+    if all(isinstance(value, int | np.integer) and not isinstance(value, bool) for value in values):
+        return np.array(values, dtype=np.int64)
+    texts = np.empty(len(values), dtype=object)
+    texts[:] = [str(value) for value in values]
+    return texts
+
+
+@frozen
+class Public:
+    """What anybody may know of the data: all that a stage without a curator has to go by.
+
+    Attributes:
+        universe: the item universe.
+        unit: what one unit of protection is.
+        n: the number of transactions, where the user declared it public, else None.
+    """
+
+    universe: Universe
+    unit: str = "transaction"
+    n: int | None = None
+
+
+@frozen
+class Request:
+    """What the user asked for.
+
+    Attributes:
+        k: how many itemsets to release, clamped to the number of itemsets that exist.
+        requested: k as it was asked for.
+        epsilon: the privacy budget of the whole run.
+        public: what is public of the data.
+        max_length: the longest itemset to release, or None.
+    """
+
+    k: int
+    requested: int
+    epsilon: Fraction
+    public: Public
+    max_length: int | None = None
+
+
+def _share(value: Any) -> Fraction:
+    share = exact(value, "A share of the budget")
+    if share < 0:
+        raise InputError(f"A share of the budget must not be negative, not {share}.")
+    return share
+
+
+@frozen
+class BudgetPlan:
+    """How the budget is divided: a share of 1 for each stage that may look at data.
+
+    What a stage leaves unspent goes to the next one, and reconstruction has all that remains.
+    """
+
+    estimate_lambda: Fraction = field(default=Fraction(0), converter=_share)
+    select_elements: Fraction = field(default=Fraction(0), converter=_share)
+    reconstruct_counts: Fraction = field(default=Fraction(0), converter=_share)
+
+    def __attrs_post_init__(self) -> None:
+        total = self.estimate_lambda + self.select_elements + self.reconstruct_counts
+        if total > 1:
+            raise InputError(f"The shares of the budget sum to {total}, which exceeds 1; lower at least one of them.")
+
+    def limits(self) -> dict[str, Fraction]:
+        """For each stage, what the run may have spent in all when the stage has ended."""
+        selected = self.estimate_lambda + self.select_elements
+        return {
+            "estimate_lambda": self.estimate_lambda,
+            "select_elements": selected,
+            "reconstruct_counts": Fraction(1),
+        }
+
+
+@frozen
+class Estimate:
+    """What λ estimation found: the number of items to select, and a noisy support threshold if there is one."""
+
+    lam: int | None = None
+    theta: float | None = None
+
+
+@frozen
+class Elements:
+    """The items and the itemsets that selection found worth covering, most promising first."""
+
+    items: tuple[int, ...] = field(converter=_items)
+    itemsets: tuple[Itemset, ...] = field(default=(), converter=itemset_tuple)
+
+
+@frozen
+class BasisSet:
+    """The bases to measure, and which itemsets to report of them.
+
+    Attributes:
+        bases: sets of items; the transactions are counted by their intersection with each.
+        candidates: the itemsets that may be released, or None for all subsets of the bases.
+        notes: sentences for the receipt, such as what a basis set does not cover.
+    """
+
+    bases: tuple[Itemset, ...] = field(converter=itemset_tuple)
+    candidates: tuple[Itemset, ...] | None = field(default=None, converter=_optional_itemsets)
+    notes: tuple[str, ...] = field(default=(), converter=text_tuple)
+
+    @property
+    def width(self) -> int:
+        """The number of bases, w in the paper."""
+        return len(self.bases)
+
+    @property
+    def length(self) -> int:
+        """The size of the largest basis, ℓ in the paper."""
+        return max((len(basis) for basis in self.bases), default=0)
+
+
+@frozen
+class Itemsets(Sequence[Itemset]):
+    """Many itemsets in two flat arrays: the members one after another, and where each itemset starts."""
+
+    members: NDArray[np.int32] = field(converter=_members, eq=_same_array, repr=False)
+    offsets: IntArray = field(converter=int_array, eq=_same_array, repr=False)
+
+    @classmethod
+    def of(cls, itemsets: Iterable[Iterable[int]]) -> Itemsets:
+        """Collect itemsets given one by one."""
+        rows = [itemset(row) for row in itemsets]
+        offsets = np.zeros(len(rows) + 1, dtype=np.int64)
+        np.cumsum([len(row) for row in rows], out=offsets[1:])
+        return cls([item for row in rows for item in row], offsets)
+
+    @property
+    def lengths(self) -> IntArray:
+        """The size of each itemset."""
+        return np.diff(self.offsets)
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return tuple(self[position] for position in range(*index.indices(len(self))))
+        if not -len(self) <= index < len(self):
+            raise IndexError(index)
+        index = int(index) % len(self)
+        return tuple(self.members[self.offsets[index] : self.offsets[index + 1]].tolist())
+
+    def __iter__(self) -> Iterator[Itemset]:
+        members = self.members.tolist()
+        bounds = self.offsets.tolist()
+        for start, stop in pairwise(bounds):
+            yield tuple(members[start:stop])
+
+
+def _as_itemsets(value: Any) -> Itemsets:
+    return value if isinstance(value, Itemsets) else Itemsets.of(value)
+
+
+@frozen
+class NoisyCounts:
+    """The noisy supports of all candidates, and the noisy number of transactions.
+
+    Attributes:
+        itemsets: the candidates; an `Itemsets` or any collection of itemsets.
+        counts: the noisy support of each.
+        standard_errors: the standard deviation of the noise in each count.
+        total: the noisy number of transactions, which frequencies are computed with.
+        total_error: its standard deviation.
+    """
+
+    itemsets: Itemsets = field(converter=_as_itemsets)
+    counts: FloatArray = field(converter=float_array, eq=_same_array, repr=False)
+    standard_errors: FloatArray = field(converter=float_array, eq=_same_array, repr=False)
+    total: float = field(converter=float)
+    total_error: float = field(converter=float)
+
+    def __attrs_post_init__(self) -> None:
+        if not len(self.itemsets) == len(self.counts) == len(self.standard_errors):
+            raise ContractError(
+                f"NoisyCounts needs one count and one standard error an itemset; there are "
+                f"{len(self.itemsets)} itemsets, {len(self.counts)} counts and "
+                f"{len(self.standard_errors)} standard errors."
+            )
+
+    def top(self, k: int, max_length: int | None = None) -> list[int]:
+        """Positions of the k largest counts; ties go to the shorter, then to the public item order.
+
+        The empty itemset is never among them (Alg. 1, l. 27 would admit it; see docs/paper.md).
+        """
+        lengths = self.itemsets.lengths
+        eligible = lengths > 0
+        if max_length is not None:
+            eligible &= lengths <= max_length
+        positions = np.flatnonzero(eligible)
+        if 0 < k < len(positions):
+            counts = self.counts[positions]
+            threshold = np.partition(counts, len(counts) - k)[len(counts) - k]
+            positions = positions[counts >= threshold]
+        ranked = sorted(
+            positions.tolist(),
+            key=lambda position: (-self.counts[position], lengths[position], self.itemsets[position]),
+        )
+        return ranked[:k]

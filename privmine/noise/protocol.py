@@ -1,0 +1,53 @@
+"""What the curator asks of a source of noise."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any, Protocol
+
+from attrs import frozen
+from numpy.typing import NDArray
+
+from privmine.model import IntArray
+
+
+@frozen
+class Tail:
+    """A class of candidates that all have the same score and are too many to list.
+
+    Attributes:
+        score: their common score.
+        size: how many they are; an integer of any size.
+    """
+
+    score: int
+    size: int
+
+
+class NoiseSource(Protocol):
+    """Randomness as the curator needs it.
+
+    Attributes:
+        name: for the receipt, with the version of what samples.
+        private: whether an answer drawn from this source may be released.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def private(self) -> bool: ...
+
+    def laplace(self, values: IntArray, scale: Fraction) -> NDArray[Any]:
+        """Add independent Laplace noise of at least this scale to each value."""
+
+    def select(self, scores: IntArray, n: int, rate: Fraction, tail: Tail | None = None) -> IntArray:
+        """Draw n candidates one after another without replacement, each with weight e^(rate·score).
+
+        Candidate i of `scores` is answered as i. The members of the tail are not told apart here:
+        each draw from the tail is answered as len(scores), and shrinks it by one. n never exceeds
+        the number of candidates, tail included.
+        """
+
+    def below(self, bound: int) -> int:
+        """A uniform integer from 0 to bound − 1."""

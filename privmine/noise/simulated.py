@@ -1,0 +1,82 @@
+"""Noise for research: reproducible from a seed, in floating point, and not private."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import log
+
+import numpy as np
+
+from privmine.errors import InputError
+from privmine.model import FloatArray, IntArray
+from privmine.noise.protocol import Tail
+
+
+class SimulatedNoise:
+    """Seeded numpy noise with the distributions of the real mechanisms, up to rounding.
+
+    Privacy: none. Whoever knows the seed knows the noise, and the low bits of a float betray the exact
+    value even to those who do not (tests/noise/test_mironov.py does it).
+    """
+
+    private = False
+
+    def __init__(self, seed: int | None = None) -> None:
+        """Start the generator.
+
+        Args:
+            seed: the same seed gives the same answers to the same questions; None starts anywhere.
+        """
+        self._generator = np.random.default_rng(seed)
+        self._seed = seed
+
+    @property
+    def name(self) -> str:
+        """That it is simulated, and how."""
+        origin = "without a seed" if self._seed is None else f"seed {self._seed}"
+        return f"simulated noise, not private (numpy {np.__version__}, {origin})"
+
+    def laplace(self, values: IntArray, scale: Fraction) -> FloatArray:
+        """Add independent Laplace noise in floating point to each value."""
+        if scale <= 0:
+            raise InputError(f"The scale of noise must be above 0, not {scale}.")
+        values = np.asarray(values)
+        return values + self._generator.laplace(scale=float(scale), size=values.shape)
+
+    def select(self, scores: IntArray, n: int, rate: Fraction, tail: Tail | None = None) -> IntArray:
+        """Draw n candidates without replacement, each with weight e^(rate·score), in one pass.
+
+        With independent Gumbel noise on rate·score, the n largest in descending order are distributed
+        as n draws without replacement.
+        """
+        tail_size = tail.size if tail else 0
+        if not 0 <= n <= len(scores) + tail_size:
+            raise InputError(f"There are {len(scores) + tail_size} candidates; {n} of them cannot be selected.")
+        keys = np.asarray(scores) * float(rate) + self._generator.gumbel(size=len(scores))
+        if tail and tail.size:
+            keys = np.append(keys, float(rate) * tail.score + self._largest_gumbels(tail.size, n))
+        # A full partition is refused by numpy, and not needed.
+        kept = np.argpartition(-keys, n)[:n] if n < len(keys) else np.arange(n)
+        ranked = kept[np.argsort(-keys[kept])]
+        return np.minimum(ranked, len(scores)).astype(np.int64)
+
+    def below(self, bound: int) -> int:
+        """A uniform integer from 0 to bound − 1, for a bound of any size."""
+        if bound < 1:
+            raise InputError(f"There is no integer from 0 to below {bound}.")
+        while True:
+            drawn = int.from_bytes(self._generator.bytes(bound.bit_length() // 8 + 1), "little")
+            drawn %= 1 << bound.bit_length()
+            if drawn < bound:
+                return drawn
+
+    def _largest_gumbels(self, size: int, n: int) -> FloatArray:
+        """The n largest of `size` Gumbel variables, without drawing the others.
+
+        A Gumbel variable is −ln E of an exponential E, so the largest come from the smallest. The gaps
+        of sorted exponentials are independent (Rényi): the (j+1)-th is exponential with mean
+        1/(size − j). The factor `size` is taken out of them, so that a huge size does not overflow.
+        """
+        n = min(n, size)
+        means = np.array([size / (size - j) for j in range(n)], dtype=np.float64)
+        return log(size) - np.log(np.cumsum(self._generator.exponential(size=n) * means))

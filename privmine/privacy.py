@@ -1,0 +1,162 @@
+"""What a look at the data costs: sensitivities, the noise they ask for, charges and receipts.
+
+Everything here is exact: budgets, shares and scales are fractions, and nothing is rounded before
+the sampler, which rounds towards more noise.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import exp, expm1
+from typing import Any, Literal
+
+from attrs import asdict, field, frozen
+
+from privmine.errors import InputError
+from privmine.model import exact, text_tuple
+
+
+@frozen
+class Sensitivity:
+    """How far a query's exact answer can move when one unit of protection comes or goes.
+
+    Attributes:
+        l1: the bound on the sum of absolute changes.
+        l2_squared: the bound on the sum of squared changes; squared, so that it stays rational.
+        linf: the bound on the change of any one value.
+        monotone: whether all values move in one direction, or not at all.
+    """
+
+    l1: Fraction = field(converter=Fraction)
+    l2_squared: Fraction = field(converter=Fraction)
+    linf: Fraction = field(converter=Fraction)
+    monotone: bool = False
+
+
+@frozen
+class Noise:
+    """The distribution of the noise in an answer, as a later stage may use it.
+
+    Attributes:
+        distribution: "discrete laplace" from the exact sampler, "laplace" from the simulation.
+        scale: the exact scale that the budget asks for.
+    """
+
+    distribution: Literal["discrete laplace", "laplace"]
+    scale: Fraction
+
+    @property
+    def variance(self) -> float:
+        """The variance of one draw."""
+        scale = float(self.scale)
+        if self.distribution == "laplace":
+            return 2 * scale * scale
+        # Σ x²·p(x) of the discrete Laplace distribution in closed form: 2q / (1−q)² with q = e^(−1/scale).
+        return 2 * exp(-1 / scale) / expm1(-1 / scale) ** 2
+
+
+@frozen
+class PureDP:
+    """Pure ε-differential privacy: Laplace noise by the L1 norm, exponential selection by the L∞ norm."""
+
+    name = "pure ε-differential privacy"
+
+    def scale(self, sensitivity: Sensitivity, epsilon: Fraction) -> Fraction:
+        """The Laplace scale at which a measurement costs ε: Pr ratios are e^(Δ₁/scale)."""
+        return sensitivity.l1 / epsilon
+
+    def rate(self, sensitivity: Sensitivity, epsilon: Fraction, draws: int) -> Fraction:
+        """The factor r of the weights e^(r·score) at which `draws` selections without replacement cost ε.
+
+        One draw at rate r costs 2·r·Δ∞: the weight of the drawn candidate and the sum of all weights
+        each move by a factor of at most e^(r·Δ∞). Where scores are monotone they move the same way
+        and only one of the two factors counts (the paper, end of Section 2.1).
+        """
+        return epsilon / draws / (sensitivity.linf * (1 if sensitivity.monotone else 2))
+
+
+@frozen
+class Charge:
+    """One payment: who looked, at what, by which mechanism, for how much.
+
+    Attributes:
+        verified: False where the sensitivity is a third party's word rather than privmine's.
+    """
+
+    stage: str
+    component: str
+    query: str
+    mechanism: str
+    epsilon: Fraction = field(converter=exact)
+    verified: bool = True
+
+
+def _charges(values: Any) -> tuple[Charge, ...]:
+    return tuple(value if isinstance(value, Charge) else Charge(**value) for value in values)
+
+
+@frozen
+class Receipt:
+    """What a release cost, under which definition, for whose protection and on which assumptions."""
+
+    epsilon: Fraction = field(converter=exact)
+    definition: str
+    protects: str
+    noise: str
+    private: bool
+    charges: tuple[Charge, ...] = field(converter=_charges)
+    pipeline: dict[str, str] = field(factory=dict)
+    assumptions: tuple[str, ...] = field(default=(), converter=text_tuple)
+    dataset: str | None = None
+    version: str = ""
+
+    @property
+    def spent(self) -> Fraction:
+        """The sum of all charges."""
+        return sum((charge.epsilon for charge in self.charges), Fraction(0))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON; fractions become text, so that nothing is rounded."""
+        return asdict(self, value_serializer=lambda _owner, _field, value: _plain(value))
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> Receipt:
+        """Read what `to_dict` wrote."""
+        try:
+            return cls(**values)
+        except TypeError as error:
+            raise InputError("This is not a receipt that this version of privmine can read.") from error
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
+
+    def lines(self) -> list[str]:
+        """The receipt in words, one statement a line."""
+        head = [
+            f"Privacy: {self.definition}, ε = {amount(self.epsilon)}"
+            if self.private
+            else f"NOT PRIVATE: simulated noise, for research only (nominal ε = {amount(self.epsilon)})",
+            f"Protects: {self.protects}",
+            f"Noise: {self.noise}",
+        ]
+        if self.dataset is not None:
+            head.append(f"Charged to: {self.dataset}")
+        charges = [
+            f"Charge: ε = {amount(charge.epsilon)}  {charge.stage} ({charge.component}): "
+            f"{charge.query}, {charge.mechanism}" + ("" if charge.verified else " [sensitivity declared, not verified]")
+            for charge in self.charges
+        ]
+        total = f"Total: ε = {amount(self.spent)} in {len(self.charges)} charges"
+        return [*head, *charges, total, *(f"Assumes: {sentence}" for sentence in self.assumptions)]
+
+
+def _plain(value: Any) -> Any:
+    return str(value) if isinstance(value, Fraction) else value
+
+
+def amount(value: Fraction) -> str:
+    """A budget as people read it: decimal where that is exact and short, else the fraction with its value."""
+    text = f"{float(value):.6g}"
+    if Fraction(text) == value:
+        return text
+    return f"{value} ≈ {text}" if len(str(value)) <= 20 else f"≈ {text}"

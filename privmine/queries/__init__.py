@@ -1,0 +1,35 @@
+"""What can be asked of the data, and how far one unit of protection can move each answer.
+
+A query is a value: it says what is to be counted and declares its sensitivity; only the curator
+evaluates it. The declarations of this module are what privmine vouches for, and
+`tests/queries/test_sensitivity.py` checks each against generated neighbours. A query defined elsewhere is its
+author's word (see `curator.py`).
+"""
+
+from __future__ import annotations
+
+from privmine.queries.base import Candidate, Query, Scores
+from privmine.queries.histograms import BinCounts, LengthHistogram
+from privmine.queries.ranks import RankGap
+from privmine.queries.sums import SumQuery
+from privmine.queries.supports import ItemSupports, PairSupports, Supports, WeightedSupports
+
+#: The queries whose declared sensitivity privmine vouches for.
+VERIFIED = frozenset(
+    {ItemSupports, PairSupports, Supports, RankGap, BinCounts, LengthHistogram, WeightedSupports, SumQuery}
+)
+
+__all__ = [
+    "VERIFIED",
+    "BinCounts",
+    "Candidate",
+    "ItemSupports",
+    "LengthHistogram",
+    "PairSupports",
+    "Query",
+    "RankGap",
+    "Scores",
+    "SumQuery",
+    "Supports",
+    "WeightedSupports",
+]

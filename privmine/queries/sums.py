@@ -1,0 +1,47 @@
+"""Sums of clipped contributions."""
+
+from __future__ import annotations
+
+from attrs import define
+
+from privmine.model import IntArray
+from privmine.privacy import Sensitivity
+from privmine.queries.base import Query
+from privmine.store.protocol import Contribution, Store
+
+
+@define(frozen=True, eq=False)
+class SumQuery(Query):
+    """The sum of what each transaction contributes, by a function of the user's own.
+
+    Attributes:
+        contribution: maps a transaction (a sorted tuple of items) to `dimension` whole numbers.
+        dimension: how many numbers that is.
+        l1: the largest L1 norm that one transaction may contribute.
+        l2_squared: the largest squared L2 norm, if it is to be bounded more tightly.
+
+    Privacy: the store clips every contribution to the norms before it is added, so the sensitivity
+    is enforced whatever the function does, as long as it depends on its argument only.
+    """
+
+    contribution: Contribution
+    dimension: int
+    l1: int
+    l2_squared: int | None = None
+    label: str = "sum of contributions"
+
+    @property
+    def name(self) -> str:
+        return f"{self.label} ({self.dimension} values, clipped to {self.l1})"
+
+    @property
+    def size(self) -> int:
+        return self.dimension
+
+    @property
+    def sensitivity(self) -> Sensitivity:
+        l2_squared = self.l1**2 if self.l2_squared is None else min(self.l1**2, self.l2_squared)
+        return Sensitivity(self.l1, l2_squared, self.l1, monotone=False)
+
+    def evaluate(self, store: Store) -> IntArray:
+        return store.sum(self.contribution, self.dimension, self.l1, self.l2_squared)

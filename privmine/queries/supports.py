@@ -1,0 +1,151 @@
+"""How many transactions contain something."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from itertools import combinations
+from math import comb
+
+import numpy as np
+from attrs import cmp_using, field, frozen
+
+from privmine.model import IntArray, Itemset, int_array, itemset, itemset_tuple
+from privmine.privacy import Sensitivity
+from privmine.queries.base import Candidate, Query
+from privmine.store.protocol import Store
+
+
+@frozen
+class ItemSupports(Query):
+    """The supports of all items of the universe.
+
+    Privacy: a transaction adds 1 to each of its items and it may hold them all, so L1 = |I|, L∞ = 1,
+    and nothing ever falls when a transaction comes.
+    """
+
+    item_count: int
+
+    @property
+    def name(self) -> str:
+        return f"supports of {self.item_count} items"
+
+    @property
+    def size(self) -> int:
+        return self.item_count
+
+    @property
+    def sensitivity(self) -> Sensitivity:
+        return Sensitivity(self.item_count, self.item_count, 1, monotone=True)
+
+    def evaluate(self, store: Store) -> IntArray:
+        return store.item_supports()
+
+    def candidate(self, index: int) -> Candidate:
+        return (index,)
+
+
+@frozen
+class PairSupports(Query):
+    """The supports of all pairs of some items.
+
+    Privacy: as for single items; a transaction with all the items adds 1 to every pair.
+    """
+
+    items: Itemset = field(converter=itemset)
+
+    @property
+    def name(self) -> str:
+        return f"supports of all pairs of {len(self.items)} items"
+
+    @property
+    def size(self) -> int:
+        return comb(len(self.items), 2)
+
+    @property
+    def sensitivity(self) -> Sensitivity:
+        return Sensitivity(self.size, self.size, 1, monotone=True)
+
+    def evaluate(self, store: Store) -> IntArray:
+        return store.pair_supports(self.items)
+
+    @cached_property
+    def _pairs(self) -> tuple[Itemset, ...]:
+        return tuple(combinations(self.items, 2))
+
+    def candidate(self, index: int) -> Candidate:
+        return self._pairs[index]
+
+
+@frozen
+class Supports(Query):
+    """The supports of given itemsets; that of the empty itemset is the number of transactions.
+
+    Privacy: one transaction adds 1 to each itemset that it contains, at most to all of them. An
+    itemset given twice counts twice, and so does its sensitivity.
+    """
+
+    itemsets: tuple[Itemset, ...] = field(converter=itemset_tuple)
+
+    @property
+    def name(self) -> str:
+        return f"supports of {len(self.itemsets)} itemsets"
+
+    @property
+    def size(self) -> int:
+        return len(self.itemsets)
+
+    @property
+    def sensitivity(self) -> Sensitivity:
+        return Sensitivity(self.size, self.size, 1, monotone=True)
+
+    def evaluate(self, store: Store) -> IntArray:
+        return store.supports(self.itemsets)
+
+    def candidate(self, index: int) -> Candidate:
+        return self.itemsets[index]
+
+
+@frozen
+class WeightedSupports(Query):
+    """Supports in which a transaction weighs less the longer it is, for all items or all pairs of `within`.
+
+    Attributes:
+        group: 1 for items, 2 for pairs.
+        within: the items to count, or None for the universe.
+        weights: weights[j] is what a transaction with j of the items adds to each of its groups;
+            one with more items than the weights reach adds nothing.
+
+    Privacy: a transaction with j items has C(j, group) groups and adds weights[j] to each. The
+    norms are the maxima of that over j, computed from the weights themselves, so a weight rounded
+    up is paid for.
+    """
+
+    group: int
+    item_count: int
+    weights: IntArray = field(converter=int_array, eq=cmp_using(eq=np.array_equal))
+    within: Itemset | None = None
+
+    @property
+    def _counted(self) -> int:
+        return self.item_count if self.within is None else len(self.within)
+
+    @property
+    def name(self) -> str:
+        return f"length-weighted supports of {self.size} {'items' if self.group == 1 else 'pairs'}"
+
+    @property
+    def size(self) -> int:
+        return comb(self._counted, self.group)
+
+    @property
+    def sensitivity(self) -> Sensitivity:
+        steps = [(comb(j, self.group), abs(int(w))) for j, w in enumerate(self.weights[: self._counted + 1])]
+        return Sensitivity(
+            l1=max((groups * weight for groups, weight in steps), default=0),
+            l2_squared=max((groups * weight**2 for groups, weight in steps), default=0),
+            linf=max((weight for groups, weight in steps if groups), default=0),
+            monotone=bool((self.weights >= 0).all()),
+        )
+
+    def evaluate(self, store: Store) -> IntArray:
+        return store.weighted_supports(self.group, self.within, self.weights)

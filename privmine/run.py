@@ -1,0 +1,235 @@
+"""One run of the five stages: who is called with what, what is checked, and what is paid for whom."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable, Mapping
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pluggy
+from attrs import define, field, frozen
+
+from privmine.curator import Curator, Desk, Meter, close
+from privmine.errors import ContractError, PluginError, PrivmineError, PrivmineWarning, StageError
+from privmine.hookspecs import PROJECT, Observers, Stages
+from privmine.model import (
+    DATA_STAGES,
+    STAGES,
+    BasisSet,
+    BudgetPlan,
+    Elements,
+    Estimate,
+    NoisyCounts,
+    Request,
+)
+from privmine.noise.protocol import NoiseSource
+from privmine.privacy import PureDP, amount
+from privmine.registry import check_stage_method
+from privmine.store.protocol import Store
+
+RESULTS: Mapping[str, type] = {
+    "allocate_budget": BudgetPlan,
+    "estimate_lambda": Estimate,
+    "select_elements": Elements,
+    "construct_basis": BasisSet,
+    "reconstruct_counts": NoisyCounts,
+}
+#: A basis of ℓ items has 2^ℓ bins; longer ones would exhaust the memory before they told anything.
+LONGEST_BASIS = 24
+
+
+@frozen
+class Part:
+    """A component in its place, with the names that messages and receipts use."""
+
+    stage: str
+    component: Any
+    name: str
+    distribution: str
+
+    def __str__(self) -> str:
+        return f"{self.stage}={self.name} from {self.distribution}"
+
+
+def stage_manager(parts: Iterable[Part]) -> pluggy.PluginManager:
+    """A plugin manager with exactly one implementation of each stage, each by the component chosen for it."""
+    manager = pluggy.PluginManager(PROJECT)
+    manager.add_hookspecs(Stages)
+    for part in parts:
+        method = getattr(type(part.component), part.stage, None)
+        if method is None:
+            raise PluginError(f"{part} has no method {part.stage}, so it cannot stand for that stage.")
+        check_stage_method(str(part), part.stage, method)
+        try:
+            manager.register(part.component, name=part.stage)
+        except (pluggy.PluginValidationError, ValueError) as error:
+            raise PluginError(f"{part} does not fit its hook: {' '.join(str(error).split())}") from error
+    manager.check_pending()
+    for stage in STAGES:
+        owners = [implementation.plugin_name for implementation in getattr(manager.hook, stage).get_hookimpls()]
+        if owners != [stage]:
+            raise PluginError(
+                f"{stage} must be implemented by the one component chosen for it, "
+                f"but is implemented by those of: {', '.join(owners) or 'none'}."
+            )
+    return manager
+
+
+def observer_manager(observers: Iterable[object]) -> pluggy.PluginManager:
+    """A plugin manager of its own for the observers: beside the stages, one could replace a result."""
+    manager = pluggy.PluginManager(PROJECT)
+    manager.add_hookspecs(Observers)
+    for observer in observers:
+        manager.register(observer)
+    manager.check_pending()
+    return manager
+
+
+def notify(manager: pluggy.PluginManager, hook: str, **arguments: Any) -> None:
+    """Tell every observer; what one raises becomes a warning and changes nothing."""
+    for implementation in getattr(manager.hook, hook).get_hookimpls():
+        try:
+            implementation.function(*(arguments[name] for name in implementation.argnames))
+        except Exception as error:  # noqa: BLE001 - an observer may fail in any way, the run goes on
+            warnings.warn(
+                f"The observer {implementation.plugin_name} failed in {hook}: {type(error).__name__}.",
+                PrivmineWarning,
+                stacklevel=2,
+            )
+
+
+@define
+class Run:
+    """The stages of one request, from the plan to the noisy counts.
+
+    Attributes:
+        parts: the components by stage.
+        observers: those who watch.
+        request: what was asked for.
+        held: what a ledger has charged for the run as a whole, if there is one; for messages.
+    """
+
+    parts: Mapping[str, Part]
+    observers: pluggy.PluginManager
+    request: Request
+    held: Fraction = Fraction(0)
+    meter: Meter = field(init=False)
+    _manager: pluggy.PluginManager = field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self.meter = Meter(self.request.epsilon)
+        self._manager = stage_manager(self.parts.values())
+
+    @property
+    def charged(self) -> Fraction:
+        """What is gone, whatever happens next."""
+        return max(self.held, self.meter.spent)
+
+    def plan(self) -> BudgetPlan:
+        """The first stage: it sees no data and comes before any charge."""
+        plan = self._call("allocate_budget", request=self.request)
+        assert isinstance(plan, BudgetPlan)
+        return plan
+
+    def execute(
+        self, plan: BudgetPlan, store: Store, noise: NoiseSource, trusts: Callable[[type], bool]
+    ) -> tuple[BasisSet, NoisyCounts]:
+        """The other four stages.
+
+        Args:
+            plan: the shares of the budget.
+            store: the data; it is handed to the curators and to nobody else.
+            noise: the source of randomness.
+            trusts: whether a query class from outside privmine may run.
+        """
+        desk = Desk(store, self.request.public, noise, PureDP(), self.meter, trusts)
+        limits = {stage: share * self.request.epsilon for stage, share in plan.limits().items()}
+
+        def stage(name: str, **earlier: Any) -> Any:
+            arguments = {"request": self.request, "answers": tuple(desk.answers), **earlier}
+            if name not in DATA_STAGES:
+                return self._call(name, **arguments)
+            curator = Curator(desk, name, self.parts[name].name, limits[name])
+            try:
+                return self._call(name, **arguments, curator=curator)
+            finally:
+                close(curator)
+
+        estimate = stage("estimate_lambda")
+        elements = stage("select_elements", estimate=estimate)
+        basis = stage("construct_basis", elements=elements)
+        return basis, stage("reconstruct_counts", basis=basis)
+
+    def _call(self, stage: str, **arguments: Any) -> Any:
+        """Call a stage, check what it returns, and tell the observers."""
+        part = self.parts[stage]
+        notify(self.observers, "stage_started", stage=stage, component=part.component)
+        before = len(self.meter.charges)
+        caller = getattr(self._manager.hook, stage)
+        known = caller.spec.argnames
+        try:
+            result = caller(**{name: value for name, value in arguments.items() if name in known})
+        except Exception as error:
+            raise StageError(
+                f"{part} failed: {_sentence(error)} {self._what_is_gone()}",
+                stage=stage,
+                component=part.name,
+                distribution=part.distribution,
+                charged=self.charged,
+            ) from error
+        flaw = flaw_of(stage, result, self.request)
+        if flaw:
+            raise ContractError(f"{part} broke its contract: {flaw} {self._what_is_gone()}")
+        notify(
+            self.observers,
+            "stage_finished",
+            stage=stage,
+            component=part.component,
+            result=result,
+            charges=self.meter.charges[before:],
+        )
+        return result
+
+    def _what_is_gone(self) -> str:
+        if not self.charged:
+            return "Nothing was charged."
+        return f"ε = {amount(self.charged)} was charged before that and stays charged."
+
+
+def _sentence(error: Exception) -> str:
+    text = str(error).strip()
+    kind = "" if isinstance(error, PrivmineError) else f"{type(error).__name__}: "
+    return f"{kind}{text}".rstrip(".: ") + "."
+
+
+def flaw_of(stage: str, result: object, request: Request) -> str:
+    """What is wrong with a stage's result, or nothing."""
+    expected = RESULTS[stage]
+    if not isinstance(result, expected):
+        return f"it returned {type(result).__name__}, not {expected.__name__}."
+    items = len(request.public.universe)
+    if isinstance(result, Estimate):
+        if result.lam is not None and not 0 <= result.lam <= items:
+            return f"λ = {result.lam} is outside 0 to {items}, the size of the universe."
+    elif isinstance(result, Elements):
+        return _outside((*result.items, *(item for found in result.itemsets for item in found)), items)
+    elif isinstance(result, BasisSet):
+        if result.length > LONGEST_BASIS:
+            return f"a basis has {result.length} items; at most {LONGEST_BASIS} can be counted."
+        candidates = result.candidates or ()
+        return _outside([item for found in (*result.bases, *candidates) for item in found], items)
+    elif isinstance(result, NoisyCounts):
+        numbers = np.concatenate([result.counts, result.standard_errors, [result.total, result.total_error]])
+        if not np.isfinite(numbers).all():
+            return "a count or a standard error is not a finite number."
+        return _outside(result.itemsets.members, items)
+    return ""
+
+
+def _outside(found: Any, items: int) -> str:
+    members = np.asarray(found, dtype=np.int64)
+    if members.size and (members.min() < 0 or members.max() >= items):
+        return f"it names an item outside the universe of {items} items."
+    return ""

@@ -1,0 +1,61 @@
+"""Pipelines as files and as command-line settings."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from privmine.errors import DataError, InputError, UnknownNameError
+from privmine.model import STAGES
+
+
+def read_spec(path: str | Path) -> dict[str, Any]:
+    """Read a pipeline file and check its shape."""
+    try:
+        spec = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise DataError(f"Cannot read the pipeline file {path}: {error.strerror}.") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise DataError(f"{path} is not a valid TOML file: {error}.") from None
+    for key in spec:
+        if key not in ("method", "stages"):
+            raise UnknownNameError("key of a pipeline file", key, ("method", "stages"))
+    stages = spec.get("stages", {})
+    if not isinstance(stages, dict) or not isinstance(spec.get("method", ""), str):
+        raise InputError(f"{path}: method is a name, and each stage is a table [stages.NAME].")
+    for stage, table in stages.items():
+        if stage not in STAGES:
+            raise UnknownNameError("stage", stage, STAGES)
+        if not isinstance(table, dict | str):
+            raise InputError(f"{path}: [stages.{stage}] must be a table with use = NAME and parameters.")
+    return spec
+
+
+def override(spec: Mapping[str, Any], settings: Iterable[str]) -> dict[str, Any]:
+    """Apply settings such as `construct_basis=single` and `construct_basis.max_length=10` to a spec."""
+    stages = {
+        stage: {"use": table} if isinstance(table, str) else dict(table)
+        for stage, table in spec.get("stages", {}).items()
+    }
+    for setting in settings:
+        target, separator, value = setting.partition("=")
+        stage, _, name = target.partition(".")
+        if not separator or not value:
+            raise InputError(f"{setting!r} is not of the form STAGE=COMPONENT or STAGE.PARAMETER=VALUE.")
+        if stage not in STAGES:
+            raise UnknownNameError("stage", stage, STAGES)
+        if name:
+            stages.setdefault(stage, {})[name] = _value(value)
+        else:
+            stages[stage] = {"use": value}  # Another component: what was set for the former one is gone.
+    return {**spec, "stages": stages}
+
+
+def _value(text: str) -> Any:
+    """A value as TOML would read it, else the text itself; decimals stay text, so that they stay exact."""
+    try:
+        return tomllib.loads(f"value = {text}", parse_float=str)["value"]
+    except tomllib.TOMLDecodeError:
+        return text

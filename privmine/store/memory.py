@@ -1,0 +1,236 @@
+"""The counting store in memory: compressed sparse rows, and bitmaps of the items that are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from privmine.errors import InputError
+from privmine.model import IntArray, Itemset, Itemsets, read_only
+from privmine.store import bitmaps, miner
+from privmine.store.bitmaps import Words
+from privmine.store.clipping import clip
+from privmine.store.protocol import Contribution
+from privmine.store.rows import Rows
+
+#: How much memory bitmaps may take in all before old ones are let go.
+_BITMAP_BYTES = 256 << 20
+#: 2^30 bins are 8 GB: what a longer basis would need does not fit in memory.
+_LONGEST_BASIS = 30
+
+
+class MemoryStore:
+    """A `Store` that holds its transactions in two arrays.
+
+    Bitmaps and item supports are built when they are first needed and kept. They are replaced as
+    a whole, never changed in place, so that threads may share a store.
+    """
+
+    def __init__(self, rows: Rows, item_count: int) -> None:
+        self._rows = rows
+        self._item_count = item_count
+        self._item_supports: IntArray | None = None
+        self._bitmaps = _no_bitmaps(rows, item_count)
+
+    @classmethod
+    def from_rows(
+        cls, offsets: ArrayLike, items: ArrayLike, item_count: int, *, strictly_increasing: bool = False
+    ) -> MemoryStore:
+        """Make a store of compressed sparse rows; an item that a row repeats counts once.
+
+        Args:
+            offsets: where each row starts, and where the last one ends.
+            items: the items of all rows, one row after another.
+            item_count: the size of the universe.
+            strictly_increasing: the caller knows that every row is sorted and free of repetition.
+        """
+        rows = Rows.of(np.asarray(offsets, dtype=np.int64), np.asarray(items, dtype=np.int32))
+        if rows.items.min(initial=0) < 0 or rows.items.max(initial=-1) >= item_count:
+            raise InputError(f"An item lies outside the universe of {item_count} items.")
+        if not strictly_increasing and not rows.are_strictly_increasing():
+            rows = rows.as_sets()
+        return cls(rows, item_count)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # What can be built again does not travel.
+        return type(self), (self._rows, self._item_count)
+
+    @property
+    def item_count(self) -> int:
+        """The size of the universe."""
+        return self._item_count
+
+    def count(self) -> int:
+        """The number of transactions, empty ones included."""
+        return self._rows.count
+
+    def item_supports(self) -> IntArray:
+        """The support of every item of the universe, in item order."""
+        if self._item_supports is None:
+            supports = np.zeros(self._item_count, dtype=np.int64)
+            for _, block in self._rows.blocks():
+                np.add.at(supports, block.items, 1)
+            self._item_supports = read_only(supports)
+        return self._item_supports
+
+    def supports(self, itemsets: Sequence[Itemset]) -> IntArray:
+        """The support of each itemset; that of the empty itemset is the number of transactions."""
+        if not isinstance(itemsets, Itemsets):
+            itemsets = Itemsets.of(itemsets)
+        self._check(itemsets.members)
+        lengths, starts = itemsets.lengths, itemsets.offsets[:-1]
+        supports = np.full(len(itemsets), self.count(), dtype=np.int64)
+        for length in np.unique(lengths[lengths > 0]).tolist():
+            positions = np.flatnonzero(lengths == length)
+            members = itemsets.members[starts[positions, None] + np.arange(length)]
+            supports[positions] = self._equally_long_supports(members)
+        return supports
+
+    def pair_supports(self, items: Sequence[int]) -> IntArray:
+        """The supports of all pairs of the given items, in the order of `itertools.combinations`."""
+        chosen = self._checked(items)
+        distinct, places = np.unique(chosen, return_inverse=True)
+        words = self._bitmaps_of(distinct)[places]
+        first, second = np.triu_indices(len(chosen), 1)
+        return bitmaps.triangle_counts(words, 0, len(chosen))[second, first]
+
+    def bin_counts(self, bases: Sequence[Itemset]) -> list[IntArray]:
+        """For each basis the number of transactions by their intersection with it, in one pass.
+
+        Bin b of a basis counts the transactions that contain exactly those of its items whose
+        position is a set bit of b; the basis's first item is the lowest bit.
+        """
+        for basis in bases:
+            if len(basis) > _LONGEST_BASIS:
+                raise InputError(
+                    f"A basis of {len(basis)} items has 2^{len(basis)} bins; "
+                    f"a basis may have {_LONGEST_BASIS} items at most."
+                )
+        items = self._checked(sorted({item for basis in bases for item in basis}))
+        words = self._bitmaps_of(items)
+        return [
+            bitmaps.bin_counts(words, np.searchsorted(items, self._checked(basis)), self.count()) for basis in bases
+        ]
+
+    def lengths(self, within: Sequence[int] | None, cap: int) -> IntArray:
+        """How many transactions have 0, 1, …, cap items of `within` (None: of all); cap means cap or more."""
+        rows = self._rows if within is None else self._within(within)
+        return np.bincount(np.minimum(rows.lengths, cap), minlength=cap + 1)
+
+    def weighted_supports(self, size: int, within: Sequence[int] | None, weights: IntArray) -> IntArray:
+        """Sum over transactions t of weights[|t ∩ within|], for each item (size 1) or pair (size 2) of `within`.
+
+        A transaction longer than the weights reach weighs nothing. Pairs come in the order of
+        `itertools.combinations`. None means the whole universe.
+        """
+        if size not in (1, 2):
+            raise InputError(f"Weighted supports are for items (size 1) or pairs (size 2), not for size {size}.")
+        width = self._item_count if within is None else len(within)
+        rows = self._rows if within is None else self._within(within)
+        weigh = np.append(np.asarray(weights, dtype=np.int64), 0)
+        # Sums of integers by integer addition: bincount would weigh in floating point.
+        totals = np.zeros(width if size == 1 else width * (width - 1) // 2, dtype=np.int64)
+        for _, block in rows.blocks():
+            lengths = block.lengths
+            item_weights = np.repeat(weigh[np.minimum(lengths, len(weigh) - 1)], lengths)
+            if size == 1:
+                np.add.at(totals, block.items, item_weights)
+            else:
+                _add_pairs(totals, width, block, item_weights)
+        return totals
+
+    def sum(self, contribution: Contribution, dimension: int, l1: int, l2_squared: int | None = None) -> IntArray:
+        """Add up integer contributions, each clipped to an L1 norm (and squared L2 norm) before it is added."""
+        totals = [0] * dimension
+        for _, block in self._rows.blocks():
+            items, bounds = block.items.tolist(), block.offsets.tolist()
+            for row in range(block.count):
+                clipped = clip(contribution(tuple(items[bounds[row] : bounds[row + 1]])), dimension, l1, l2_squared)
+                totals = [total + value for total, value in zip(totals, clipped, strict=True)]
+        # Bounding a sum never widens the distance of two sums, so it keeps the sensitivity.
+        limit = np.iinfo(np.int64).max
+        return np.array([max(-limit, min(total, limit)) for total in totals], dtype=np.int64)
+
+    def top_itemsets(self, n: int, max_length: int | None = None) -> tuple[Itemsets, IntArray]:
+        """The n itemsets of largest support, by falling support, then length, then item order.
+
+        Itemsets of support 0 are never listed, so there may be fewer than n.
+        """
+        return miner.top_itemsets(self._rows, self.item_supports(), self._bitmaps_of, n, max_length)
+
+    def persist(self) -> None:
+        """Prepare for many calls; the data is in memory already, so only the item supports are counted."""
+        self.item_supports()
+
+    def close(self) -> None:
+        """Let go of the bitmaps; they are built again if they are asked for."""
+        self._bitmaps = _no_bitmaps(self._rows, self._item_count)
+
+    def _checked(self, items: Sequence[int] | IntArray) -> IntArray:
+        array = np.asarray(items, dtype=np.int64)
+        self._check(array)
+        return array
+
+    def _check(self, items: NDArray[Any]) -> None:
+        if items.min(initial=0) < 0 or items.max(initial=-1) >= self._item_count:
+            raise InputError(f"An item that was asked for lies outside the universe of {self._item_count} items.")
+
+    def _within(self, items: Sequence[int]) -> Rows:
+        """The transactions restricted to some items, each in the form of its position among them."""
+        label = np.full(self._item_count, -1, dtype=np.int32)
+        label[self._checked(items)] = np.arange(len(items), dtype=np.int32)
+        return self._rows.relabelled(label)
+
+    def _equally_long_supports(self, members: NDArray[np.int32]) -> IntArray:
+        if members.shape[1] == 1:
+            return self.item_supports()[members[:, 0]]
+        items, slots = np.unique(members, return_inverse=True)
+        slots = slots.reshape(members.shape)
+        if len(members) > 1 and len(items) * bitmaps.words_for(self.count()) * 8 > _BITMAP_BYTES:
+            half = len(members) // 2
+            parts = self._equally_long_supports(members[:half]), self._equally_long_supports(members[half:])
+            return np.concatenate(parts)
+        return bitmaps.intersection_counts(self._bitmaps_of(items.astype(np.int64)), slots)
+
+    def _bitmaps_of(self, items: IntArray) -> Words:
+        """The bitmaps of distinct items, in their order; the ones that are missing are built together."""
+        slots, words = self._bitmaps
+        missing = items[slots[items] < 0]
+        if len(missing):
+            built = bitmaps.packed(self._rows, self._item_count, missing)
+            if words.nbytes + built.nbytes > _BITMAP_BYTES:
+                present = items[slots[items] >= 0]
+                slots, words = np.full_like(slots, -1), words[slots[present]]
+                slots[present] = np.arange(len(present))
+            else:
+                slots = slots.copy()
+            slots[missing] = len(words) + np.arange(len(missing))
+            words = np.concatenate([words, built]) if len(words) else built
+            if words.nbytes <= _BITMAP_BYTES:
+                self._bitmaps = slots, words
+        wanted = slots[items]
+        if len(wanted) == len(words) and np.array_equal(wanted, np.arange(len(words))):
+            return words
+        return words[wanted]
+
+
+def _no_bitmaps(rows: Rows, item_count: int) -> tuple[IntArray, Words]:
+    """Where each item's bitmap is (nowhere), and the bitmaps."""
+    return np.full(item_count, -1, dtype=np.int64), np.zeros((0, bitmaps.words_for(rows.count)), dtype=np.uint64)
+
+
+def _add_pairs(totals: IntArray, width: int, block: Rows, item_weights: IntArray) -> None:
+    """Add each row's weight to the totals of all pairs of its items, in the order of combinations."""
+    after = np.repeat(block.offsets[1:], block.lengths) - np.arange(len(block.items))
+    first = np.flatnonzero(item_weights != 0)
+    items = block.items.astype(np.int64)
+    distance = 1
+    # Each item with the one after it, then with the second after it, until no row is that long.
+    while len(first := first[after[first] > distance]):
+        x, y = items[first], items[first + distance]
+        low, high = np.minimum(x, y), np.maximum(x, y)
+        np.add.at(totals, low * (2 * width - low - 1) // 2 + high - low - 1, item_weights[first])
+        distance += 1

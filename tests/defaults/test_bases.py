@@ -1,0 +1,322 @@
+"""Algorithm 2 against a from-scratch evaluation in exact fractions."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import combinations
+from time import perf_counter
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from privmine.defaults import bases as algorithm
+from privmine.defaults.bases import (
+    Itemset,
+    average_error_variance,
+    dissolve_triples,
+    error_variance,
+    groups_of_three,
+    in_order,
+    maximal_cliques,
+    merge_bases,
+    split_clique,
+    without_contained,
+)
+
+# Fixed point rounds reciprocals at about 2^-40: two choices closer than this are equally good.
+TOLERANCE = Fraction(1, 10**9)
+
+
+@st.composite
+def graphs(draw: st.DrawFn, max_items: int = 11) -> tuple[list[int], list[Itemset]]:
+    """Items and some pairs of them."""
+    items = draw(st.lists(st.integers(0, 40), unique=True, min_size=1, max_size=max_items))
+    possible = list(combinations(sorted(items), 2))
+    pairs = draw(st.lists(st.sampled_from(possible), unique=True, max_size=16)) if possible else []
+    return items, pairs
+
+
+def queries_of(items: list[int], pairs: list[Itemset]) -> list[Itemset]:
+    """The itemsets that EV averages over."""
+    return [*((item,) for item in items), *pairs]
+
+
+def parts(items: list[int], pairs: list[Itemset], limit: int = 12) -> tuple[list[Itemset], list[Itemset]]:
+    """B₁ and B₂ as Alg. 2 starts with them."""
+    split = (part for clique in maximal_cliques(items, pairs) for part in split_clique(clique, limit))
+    lonely = set(items).difference(*pairs)
+    return without_contained(split), groups_of_three(lonely, limit)
+
+
+def exact_ev(bases: list[Itemset], queries: list[Itemset]) -> Fraction:
+    """The sum of EV from the definition, with nothing shared between calls."""
+    total = Fraction(0)
+    for query in queries:
+        precision = sum(Fraction(1, 2 ** (len(b) - len(query))) for b in bases if set(query) <= set(b))
+        total += len(bases) ** 2 / Fraction(precision)
+    return total
+
+
+def all_merges(bases: list[Itemset], limit: int) -> list[list[Itemset]]:
+    """The basis sets that one merge can lead to; a union takes the place of the earlier basis."""
+    results = []
+    for one, other in combinations(range(len(bases)), 2):
+        union = tuple(sorted({*bases[one], *bases[other]}))
+        if len(union) <= limit:
+            results.append([*bases[:one], union, *bases[one + 1 : other], *bases[other + 1 :]])
+    return results
+
+
+def test_error_variance_of_a_single_basis() -> None:
+    """One basis answers X with variance 2^(|B|-|X|), the empty itemset included."""
+    assert error_variance([(1, 2, 3)], [(), (1,), (1, 3), (1, 2, 3)]).tolist() == [8, 4, 2, 1]
+
+
+def test_error_variance_grows_with_the_square_of_the_width() -> None:
+    """Two disjoint bases quadruple the variance of each one's own itemsets."""
+    assert error_variance([(1, 2), (3,)], [(1, 2), (1,), (3,)]).tolist() == [4, 8, 4]
+
+
+def test_error_variance_combines_overlapping_bases() -> None:
+    """Variances v and v' combine to v·v'/(v+v'), as in Alg. 1, l. 23."""
+    one, other = 9 * 2.0, 9 * 4.0
+    (combined,) = error_variance([(1, 2), (1, 3, 4), (5,)], [(1,)])
+    assert combined == pytest.approx(one * other / (one + other))
+
+
+def test_error_variance_of_an_uncovered_itemset_is_infinite() -> None:
+    """An itemset that no basis contains cannot be answered."""
+    assert error_variance([(1, 2), (2, 3)], [(1, 3), (2,)]).tolist() == [np.inf, 4]
+    assert error_variance([], [(1,)]).tolist() == [np.inf]
+
+
+def test_average_error_variance() -> None:
+    """The average is over the queries; without any it is 0."""
+    assert average_error_variance([(1, 2, 3)], [(1,), (1, 2)]) == 3
+    assert average_error_variance([(1,)], []) == 0
+
+
+@pytest.mark.parametrize(("length", "expected"), [(1, 1.0), (2, 0.5), (3, 4 / 9), (4, 0.5), (6, 32 / 36)])
+def test_groups_of_three_are_the_best_groups(length: int, expected: float) -> None:
+    """Section 4.2: groups of ℓ items have 2^(ℓ-1)/ℓ² of the variance of single items."""
+    items = range(12)
+    groups = [tuple(items[start : start + length]) for start in range(0, 12, length)]
+    average = average_error_variance(groups, [(item,) for item in items])
+    assert average == pytest.approx(expected * 12**2)
+
+
+def test_maximal_cliques_of_a_known_graph() -> None:
+    """Two triangles that share an edge and a separate edge; the isolated item is in none."""
+    pairs = [(7, 3), (1, 2), (2, 3), (1, 3), (2, 7), (10, 11)]
+    assert maximal_cliques([99, 1, 2, 3, 7, 10, 11], pairs) == [(10, 11), (1, 2, 3), (2, 3, 7)]
+    assert maximal_cliques([5, 6], []) == []
+    assert maximal_cliques([], []) == []
+
+
+@given(graphs(), st.randoms())
+def test_maximal_cliques_do_not_depend_on_order(graph: tuple[list[int], list[Itemset]], random) -> None:  # type: ignore[no-untyped-def]
+    """Shuffled items and reversed, repeated pairs give the same list; every clique is one and is maximal."""
+    items, pairs = graph
+    cliques = maximal_cliques(items, pairs)
+    shuffled = [tuple(reversed(pair)) for pair in pairs] + pairs
+    random.shuffle(shuffled)
+    assert maximal_cliques(sorted(items, reverse=True), shuffled) == cliques
+    edges = set(pairs)
+    for clique in cliques:
+        assert edges.issuperset(combinations(clique, 2))
+        for item in set(items) - set(clique):
+            assert any((min(item, member), max(item, member)) not in edges for member in clique)
+    assert edges == {pair for clique in cliques for pair in combinations(clique, 2)}
+
+
+@given(st.integers(0, 40), st.integers(2, 20))
+def test_split_clique_covers_all_pairs(size: int, limit: int) -> None:
+    """Every pair stays inside a part and no part is longer than the limit."""
+    clique = tuple(range(100, 100 + size))
+    split = split_clique(clique, limit)
+    assert all(len(part) <= limit for part in split)
+    assert set(combinations(clique, 2)) == {pair for part in split for pair in combinations(part, 2)}
+
+
+@pytest.mark.parametrize(("size", "lengths"), [(12, [12]), (13, [8, 9, 9]), (18, [12] * 3), (19, [9] * 3 + [10] * 3)])
+def test_split_clique_has_few_balanced_groups(size: int, lengths: list[int]) -> None:
+    """Beyond 12 items there are as few groups of at most 6 as possible, and a part is two groups."""
+    assert [len(part) for part in split_clique(tuple(range(size)))] == lengths
+
+
+@pytest.mark.parametrize(
+    ("count", "lengths"), [(0, []), (1, [1]), (2, [2]), (3, [3]), (4, [2, 2]), (5, [2, 3]), (7, [2, 2, 3])]
+)
+def test_groups_of_three_are_few_and_balanced(count: int, lengths: list[int]) -> None:
+    """As few groups as possible with at most three items, none much smaller than another."""
+    groups = groups_of_three(range(count))
+    assert [len(group) for group in groups] == lengths
+    assert [item for group in groups for item in group] == list(range(count))
+
+
+def test_groups_respect_a_limit_below_three() -> None:
+    """With bases of at most two items, groups have two."""
+    assert groups_of_three([5, 1, 3], limit=2) == [(1,), (3, 5)]
+
+
+def test_without_contained() -> None:
+    """Contained and equal bases go; the rest come in order."""
+    assert without_contained([(1, 2), (2, 1, 3), (1, 2), (4,), (3, 4)]) == [(3, 4), (2, 1, 3)]
+
+
+@settings(max_examples=150, deadline=None)
+@given(graphs(), st.sampled_from([3, 4, 6, 12]))
+def test_every_merge_is_the_best_one(graph: tuple[list[int], list[Itemset]], limit: int) -> None:
+    """Each step reaches the least EV of all allowed merges, and the last state has no better neighbour."""
+    items, pairs = graph
+    cliques, triples = parts(items, pairs, limit)
+    queries = queries_of(items, pairs)
+    states = list(algorithm._merge_steps(cliques, triples, items, pairs, limit))
+    for before, after in zip(states, [*states[1:], None], strict=True):
+        now = exact_ev([*before, *triples], queries)
+        best = min((exact_ev([*b, *triples], queries) for b in all_merges(before, limit)), default=now)
+        if after is None:
+            assert best >= now * (1 - TOLERANCE)
+        else:
+            assert after in all_merges(before, limit)
+            assert exact_ev([*after, *triples], queries) <= best * (1 + TOLERANCE)
+            assert best < now
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.frozensets(st.integers(0, 14), min_size=1, max_size=5), min_size=2, max_size=9))
+def test_merging_overlapping_bases_picks_the_first_of_equal_merges(sets: list[frozenset[int]]) -> None:
+    """Bases that repeat or contain each other merge as a plain search does, ties going to the first two."""
+    bases = in_order(tuple(sorted(members)) for members in sets)
+    items = sorted(set().union(*sets))
+    pairs = sorted({pair for basis in bases for pair in combinations(basis, 2)})
+    queries = queries_of(items, pairs)
+    state = bases
+    for step in algorithm._merge_steps(bases, [], items, pairs, 8):
+        if step is bases:
+            continue
+        costs = [exact_ev(merged, queries) for merged in all_merges(state, 8)]
+        near = [cost <= min(costs) * (1 + TOLERANCE) for cost in costs]
+        exactly = [cost == min(costs) for cost in costs]
+        # Where near ties are not exact ones, fixed point may prefer any of them.
+        if near == exactly:
+            assert sorted(step) == sorted(all_merges(state, 8)[exactly.index(True)])
+        state = step
+
+
+def test_merging_two_edges_of_a_path() -> None:
+    """With two bases {1,2} and {2,3}: one basis of three items has a lower EV at half the width."""
+    assert merge_bases([(1, 2), (2, 3)], [], [1, 2, 3], [(1, 2), (2, 3)]) == [(1, 2, 3)]
+
+
+def test_merging_never_exceeds_the_limit() -> None:
+    """The same two bases stay apart where three items are too many."""
+    assert merge_bases([(1, 2), (2, 3)], [], [1, 2, 3], [(1, 2), (2, 3)], limit=2) == [(1, 2), (2, 3)]
+
+
+def test_merging_counts_the_bases_that_it_leaves_alone() -> None:
+    """B₂ is part of the width and its items are part of the average: here it tips the scales."""
+    lonely = [(item,) for item in range(100, 105)]
+    cliques, pairs = [(1, 2), (2, 3)], [(1, 2), (2, 3)]
+    items = [1, 2, 3, *range(100, 105)]
+    assert merge_bases(cliques, lonely, items, pairs) == cliques
+    assert exact_ev([*cliques, *lonely], queries_of(items, pairs)) == 7**2 * 12
+    assert exact_ev([(1, 2, 3), *lonely], queries_of(items, pairs)) == 6**2 * 21
+
+
+@settings(max_examples=60, deadline=None)
+@given(graphs(), st.randoms())
+def test_merging_and_dissolving_do_not_depend_on_order(graph: tuple[list[int], list[Itemset]], random) -> None:  # type: ignore[no-untyped-def]
+    """Shuffled arguments give the same bases."""
+    items, pairs = graph
+    cliques, triples = parts(items, pairs)
+    merged = merge_bases(cliques, triples, items, pairs)
+    dissolved = dissolve_triples(merged, triples, items, pairs)
+    for values in (items, pairs, cliques, triples, shuffled := list(merged)):
+        random.shuffle(values)
+    assert merge_bases(cliques, triples, items, pairs) == merged
+    assert dissolve_triples(shuffled, triples, items, pairs) == dissolved
+
+
+@settings(max_examples=100, deadline=None)
+@given(graphs(max_items=18), st.sampled_from([3, 4, 6, 12]))
+def test_every_dissolved_basis_is_the_best_one(graph: tuple[list[int], list[Itemset]], limit: int) -> None:
+    """Each step dissolves the basis of B₂ whose removal leaves the least EV, until none lowers it."""
+    items, pairs = graph
+    cliques, triples = parts(items, pairs, limit)
+    cliques = in_order(merge_bases(cliques, triples, items, pairs, limit))
+    queries = queries_of(items, pairs)
+    states = list(algorithm._dissolve_steps(cliques, triples, items, pairs, limit))
+    for before, after in zip(states, [*states[1:], None], strict=True):
+        results = [dissolve_naively(before, position, limit) for position in range(len(cliques), len(before))]
+        possible = [bases for bases in results if bases is not None]
+        now = exact_ev(before, queries)
+        best = min((exact_ev(bases, queries) for bases in possible), default=now)
+        if after is None:
+            assert best >= now * (1 - TOLERANCE)
+        else:
+            assert after in possible
+            assert exact_ev(after, queries) <= best * (1 + TOLERANCE)
+            assert best < now
+
+
+def dissolve_naively(bases: list[Itemset], position: int, limit: int) -> list[Itemset] | None:
+    """Move each item of one basis to the smallest other one."""
+    rest = [*bases[:position], *bases[position + 1 :]]
+    for item in bases[position]:
+        lengths = [len(basis) for basis in rest]
+        if not rest or min(lengths) == limit:
+            return None
+        smallest = lengths.index(min(lengths))
+        rest[smallest] = tuple(sorted((*rest[smallest], item)))
+    return rest
+
+
+def test_a_lonely_item_joins_the_clique() -> None:
+    """One item beside one pair: a single basis of three is better than two bases."""
+    assert dissolve_triples([(1, 2)], [(9,)], [1, 2, 9], [(1, 2)]) == [(1, 2, 9)]
+
+
+def test_dissolved_items_spread_over_the_smallest_bases() -> None:
+    """Items go one by one to what is the smallest basis by then."""
+    assert algorithm._dissolved([(1, 2, 3), (4, 5), (6, 7), (8, 9)], 3, 12) == [
+        (1, 2, 3),
+        (4, 5, 8),
+        (6, 7, 9),
+        (),
+    ]
+
+
+def test_nothing_is_dissolved_without_room() -> None:
+    """Where all other bases are full, or there is none, B₂ stays."""
+    assert dissolve_triples([(1, 2)], [(9,)], [1, 2, 9], [(1, 2)], limit=2) == [(1, 2), (9,)]
+    assert dissolve_triples([], [(9,)], [9], []) == [(9,)]
+
+
+def test_a_pair_inside_a_group_is_never_given_up() -> None:
+    """A query that only the dissolved basis covers keeps its cover."""
+    bases = dissolve_triples([(1, 2)], [(8, 9)], [1, 2, 8, 9], [(1, 2), (8, 9)])
+    assert np.isfinite(error_variance(bases, [(1, 2), (8, 9)])).all()
+
+
+def test_no_items_at_all() -> None:
+    """Every step is total."""
+    assert merge_bases([], [], [], []) == []
+    assert dissolve_triples([], [], [], []) == []
+
+
+def test_uncovered_queries_do_not_disturb() -> None:
+    """What no basis covers has no finite EV and is left out of the average."""
+    assert merge_bases([(1, 2), (2, 3)], [], [1, 2, 3, 77], [(1, 2), (2, 3), (1, 77)]) == [(1, 2, 3)]
+
+
+def test_two_hundred_cliques_around_one_item_take_well_under_a_second() -> None:
+    """The worst case for updating costs: every two bases share an item. The bound allows a slow machine."""
+    pairs: list[Itemset] = [(0, item) for item in range(1, 201)]
+    cliques = maximal_cliques(range(201), pairs)
+    started = perf_counter()
+    merged = merge_bases(cliques, [], range(201), pairs)
+    assert perf_counter() - started < 5
+    assert len(merged) < len(cliques) == 200
