@@ -5,6 +5,18 @@ Anything here is kept stable; anything else inside privmine may move without not
 
 from __future__ import annotations
 
+from privmine.bases import (
+    DEFAULT_LIMIT,
+    average_error_variance,
+    balanced_groups,
+    check_length_limit,
+    error_variance,
+    groups_of_three,
+    in_order,
+    maximal_cliques,
+    split_clique,
+    without_contained,
+)
 from privmine.curator import Answer, Curator, Measurement, Selection
 from privmine.errors import (
     BudgetError,
@@ -42,6 +54,7 @@ from privmine.queries import (
     RankGap,
     SumQuery,
     Supports,
+    TruncatedSupports,
     WeightedSupports,
 )
 from privmine.registry import Registrar, parameter
@@ -49,6 +62,7 @@ from privmine.store.protocol import Store
 
 __all__ = [
     "DATA_STAGES",
+    "DEFAULT_LIMIT",
     "STAGES",
     "Answer",
     "BasisSet",
@@ -83,10 +97,20 @@ __all__ = [
     "Store",
     "SumQuery",
     "Supports",
+    "TruncatedSupports",
     "Universe",
     "WeightedSupports",
+    "average_error_variance",
+    "balanced_groups",
+    "check_length_limit",
+    "error_variance",
     "exact",
+    "groups_of_three",
     "hookimpl",
+    "in_order",
     "itemset",
+    "maximal_cliques",
     "parameter",
+    "split_clique",
+    "without_contained",
 ]

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from privmine.errors import BudgetError, ContractError, InputError, QueryError
 from privmine.model import IntArray, Public, exact, read_only
-from privmine.noise.protocol import NoiseSource
+from privmine.noise.protocol import NoiseSource, NoisyTopSource, Tail
 from privmine.privacy import Charge, Noise, PureDP, amount
 from privmine.queries import VERIFIED, Candidate, Query, Scores
 from privmine.store.protocol import Store
@@ -141,18 +141,51 @@ class Curator:
             n: how many; clamped to the public number of candidates. Choosing none is free.
             epsilon: what to pay for all n draws together; by default all that remains.
         """
+        noise = self._desk.noise
+
+        def draw(scores: IntArray, count: int, price: Fraction, tail: Tail | None) -> IntArray:
+            rate = self._desk.definition.rate(query.sensitivity, price, count)
+            return noise.select(scores, count, rate, tail)
+
+        return self._choose(query, n, epsilon, "exponential mechanism", draw)
+
+    def choose_noisy(self, query: Query, n: int = 1, epsilon: Fraction | None = None) -> Selection:
+        """Select the n candidates whose scores are largest after Laplace noise; arguments as for `choose`.
+
+        Only the candidates and their order are told, which is why nothing is paid for the others.
+        """
+        noise = self._desk.noise
+        if not isinstance(noise, NoisyTopSource):
+            raise InputError(
+                f"The noise source {noise.name!r} has no noisy_top, so it cannot select by noise on every score; "
+                "nothing was charged for that. Use another source of noise, or a component that selects by choose."
+            )
+
+        def draw(scores: IntArray, count: int, price: Fraction, tail: Tail | None) -> IntArray:
+            scale = self._desk.definition.top_scale(query.sensitivity, price, count)
+            return noise.noisy_top(scores, count, scale, tail)
+
+        return self._choose(query, n, epsilon, "largest after Laplace noise", draw)
+
+    def _choose(
+        self,
+        query: Query,
+        n: int,
+        epsilon: Fraction | None,
+        mechanism: str,
+        draw: Callable[[IntArray, int, Fraction, Tail | None], IntArray],
+    ) -> Selection:
         n = min(int(n), query.size)
         if n <= 0:
             self._require_open()
             return Selection(query, (), self._stage)
         epsilon, verified = self._admit(query, epsilon)
-        rate = self._desk.definition.rate(query.sensitivity, epsilon, n)
         draws = "1 draw" if n == 1 else f"{n} draws"
-        self._charge(query, f"exponential mechanism, {draws}", epsilon, verified)
+        self._charge(query, f"{mechanism}, {draws}", epsilon, verified)
         scores = self._guarded(query, lambda: query.scores(self._desk.store))
         unlisted = scores.tail.size if scores.tail else 0
         values = self._guarded(query, lambda: _whole_numbers(scores.values, query.size - unlisted))
-        drawn = self._desk.noise.select(values, n, rate, scores.tail)
+        drawn = draw(values, n, epsilon, scores.tail)
         answer = Selection(query, tuple(self._names(query, scores, drawn)), self._stage)
         self._desk.answers.append(answer)
         return answer

@@ -74,6 +74,15 @@ class PureDP:
         """
         return epsilon / draws / (sensitivity.linf * (1 if sensitivity.monotone else 2))
 
+    def top_scale(self, sensitivity: Sensitivity, epsilon: Fraction, chosen: int) -> Fraction:
+        """The scale of Laplace noise at which naming the `chosen` largest noisy scores, in order, costs ε.
+
+        A neighbour's outcome is the same if the noise of each chosen candidate changes by Δ∞ less the
+        change of its score, with all other noise as it was: at most 2·Δ∞, or Δ∞ where scores are
+        monotone. Density falls by e^(change/scale) for each chosen candidate. See docs/tf.md.
+        """
+        return chosen * sensitivity.linf * (1 if sensitivity.monotone else 2) / epsilon
+
 
 @frozen
 class Charge:

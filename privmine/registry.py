@@ -276,7 +276,17 @@ def distribution_of(cls: type) -> str:
     package = cls.__module__.partition(".")[0]
     if package == PROJECT:
         return PROJECT
-    return packages_distributions().get(package, ["local code"])[0]
+    return _package_owners().get(package, "local code")
+
+
+@cache
+def _package_owners() -> dict[str, str]:
+    """The distribution of each importable package; reading them all takes a good part of a second."""
+    owners = {package: distributions[0] for package, distributions in packages_distributions().items()}
+    # An editable installation does not list its packages; the code that it registered tells.
+    known = registry().components.values()
+    registered = {found.cls.__module__.partition(".")[0]: found.distribution for found in known}
+    return registered | owners
 
 
 def own_version() -> str:

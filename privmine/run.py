@@ -109,12 +109,14 @@ class Run:
         observers: those who watch.
         request: what was asked for.
         held: what a ledger has charged for the run as a whole, if there is one; for messages.
+        make_curator: makes the curator of a stage; the test kit passes one that records its calls.
     """
 
     parts: Mapping[str, Part]
     observers: pluggy.PluginManager
     request: Request
     held: Fraction = Fraction(0)
+    make_curator: Callable[[Desk, str, str, Fraction], Curator] = Curator
     meter: Meter = field(init=False)
     _manager: pluggy.PluginManager = field(init=False)
 
@@ -151,7 +153,7 @@ class Run:
             arguments = {"request": self.request, "answers": tuple(desk.answers), **earlier}
             if name not in DATA_STAGES:
                 return self._call(name, **arguments)
-            curator = Curator(desk, name, self.parts[name].name, limits[name])
+            curator = self.make_curator(desk, name, self.parts[name].name, limits[name])
             try:
                 return self._call(name, **arguments, curator=curator)
             finally:

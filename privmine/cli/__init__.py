@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import os
-import sys
 
 import rich_click as click
 
 from privmine.cli.budget import budget
 from privmine.cli.mine import mine
 from privmine.cli.plugins import plugins
-from privmine.errors import PrivmineError, RunInterrupted
-from privmine.privacy import amount
+from privmine.cli.screen import fail
+from privmine.errors import PrivmineError
 from privmine.registry import own_version
 
 
@@ -34,25 +33,13 @@ def main() -> None:
     try:
         cli()
     except PrivmineError as error:
-        _fail(str(error), 2)
-    except RunInterrupted as error:
-        if error.charged:
-            _fail(
-                f"Interrupted. ε = {amount(error.charged)} was charged and stays charged; nothing was released.",
-                130,
-            )
-        _fail("Interrupted. Nothing was charged.", 130)
+        fail(str(error), 2)
     except Exception as error:
         # An unforeseen error's message may quote what it failed on, so it is shown only on request.
         if os.environ.get("PRIVMINE_DEBUG"):
             raise
-        _fail(
+        fail(
             f"Internal error ({type(error).__name__}). Its details may contain data and are withheld; "
             "set PRIVMINE_DEBUG=1 to see them, and please report it.",
             1,
         )
-
-
-def _fail(message: str, code: int) -> None:
-    click.echo(f"privmine: {message}", err=True)
-    sys.exit(code)

@@ -8,8 +8,8 @@ from typing import Any
 
 import rich_click as click
 
-from privmine.cli.screen import console, print_json, progress, table, text
-from privmine.errors import InputError
+from privmine.cli.screen import console, fail, print_json, progress, table, text
+from privmine.errors import InputError, RunInterrupted
 from privmine.io import groceries, read
 from privmine.ledger import Ledger
 from privmine.model import DATA_STAGES
@@ -93,13 +93,22 @@ def mine(
         transactions = groceries() if data is None else read(data, items=items)
         pipeline = Pipeline.from_spec(spec, trust=trust, observers=observers)
         if not dry_run:
-            release = pipeline.run(transactions, k, epsilon, strict=strict, **options)
+            release = _run(pipeline, transactions, k, epsilon, strict=strict, **options)
     if dry_run:
         show_plan(pipeline, transactions, k, epsilon, options, as_json)
     elif as_json:
         click.echo(to_json(release), nl=False)
     else:
         show_release(release, options["output"])
+
+
+def _run(pipeline: Pipeline, transactions: Transactions, k: int, epsilon: str, **options: Any) -> Release:
+    """Run; Ctrl-C says what is gone. It is caught here, because click would turn it into a bare "Aborted"."""
+    try:
+        return pipeline.run(transactions, k, epsilon, **options)
+    except RunInterrupted as error:
+        gone = f"ε = {amount(error.charged)} was charged and stays charged" if error.charged else "nothing was charged"
+        fail(f"Interrupted: {gone}, and nothing was released.", 130)
 
 
 def _spec(method: str | None, file: Path | None, settings: tuple[str, ...]) -> dict[str, Any]:

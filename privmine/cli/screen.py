@@ -6,7 +6,7 @@ import json
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NoReturn
 
 import rich_click as click
 from rich.console import Console
@@ -49,6 +49,12 @@ def text(value: object) -> str:
 def print_json(value: Any) -> None:
     """A result for programs."""
     click.echo(json.dumps(value, ensure_ascii=False, indent=2))
+
+
+def fail(message: str, code: int) -> NoReturn:
+    """End the program with a sentence on stderr."""
+    click.echo(f"privmine: {message}", err=True)
+    sys.exit(code)
 
 
 class Progress:

@@ -1,10 +1,9 @@
-"""Algorithm 2 of the paper as pure functions: cliques, groups of three, merging, dissolving.
+"""The greedy steps of the paper's Algorithm 2 as pure functions: merging and dissolving.
 
-The yardstick is the error variance (EV) of an itemset's noisy count. In units of the variance of one
-bin's noise at w = 1, a basis B that contains X answers X with variance w²·2^(|B|−|X|), and several
-such answers combine by inverse variance. With the *precision* S(X) = Σ 2^(|X|−|B|) over the bases
-that contain X, that is EV(X) = w²/S(X): the width enters as one common factor, and changing a basis
-changes S only for the queries that it covers. Both greedy loops below rest on this.
+What they start from (cliques, groups of three) and the error variance that they lower are in
+`privmine.bases`. With the *precision* S(X) = Σ 2^(|X|−|B|) over the bases that contain X,
+EV(X) = w²/S(X): the width enters as one common factor, and changing a basis changes S only for the
+queries that it covers. Both greedy loops below rest on this.
 
 Nothing here looks at data, and no result depends on the order of the arguments' elements.
 """
@@ -12,105 +11,19 @@ Nothing here looks at data, and no result depends on the order of the arguments'
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import combinations, pairwise
 from typing import TypeAlias
 
-import igraph
 import numpy as np
 from numpy.typing import NDArray
 
-Itemset: TypeAlias = tuple[int, ...]
-BoolArray: TypeAlias = NDArray[np.bool_]
-IntArray: TypeAlias = NDArray[np.int64]
-FloatArray: TypeAlias = NDArray[np.float64]
+from privmine.api import DEFAULT_LIMIT, FloatArray, IntArray, Itemset, in_order
 
-#: The longest basis that the paper's experiments use.
-DEFAULT_LIMIT = 12
+BoolArray: TypeAlias = NDArray[np.bool_]
+
 #: The cost of a merge that must not happen: larger than any sum of costs.
 _FORBIDDEN = np.iinfo(np.int64).max
 #: 2^−n by n, faster to look up than to compute.
 _HALVINGS = np.ldexp(1.0, -np.arange(64))
-
-
-def error_variance(bases: Sequence[Itemset], itemsets: Iterable[Itemset]) -> FloatArray:
-    """The error variance of each itemset's count, in units of one bin's noise variance at w = 1.
-
-    Args:
-        bases: the basis set; its width enters squared.
-        itemsets: what to answer. An itemset that no basis contains has infinite error variance.
-    """
-    members = [frozenset(basis) for basis in bases]
-    precision = [
-        sum(2.0 ** (len(query) - len(basis)) for basis in members if query <= basis)
-        for query in map(frozenset, itemsets)
-    ]
-    result = np.full(len(precision), np.inf)
-    np.divide(len(members) ** 2, precision, out=result, where=np.array(precision, dtype=np.float64) > 0)
-    return result
-
-
-def average_error_variance(bases: Sequence[Itemset], queries: Iterable[Itemset]) -> float:
-    """The mean error variance over the queries (the EV of Alg. 2), 0 if there are none."""
-    variances = error_variance(bases, queries)
-    return float(variances.mean()) if len(variances) else 0.0
-
-
-def maximal_cliques(items: Iterable[int], pairs: Iterable[Itemset]) -> list[Itemset]:
-    """All maximal cliques of at least two items in the graph of the pairs (Alg. 2, l. 2).
-
-    They come by length, then item order.
-    """
-    edges = {(min(pair), max(pair)) for pair in pairs}
-    nodes = sorted({*items, *(item for edge in edges for item in edge)})
-    number = {item: position for position, item in enumerate(nodes)}
-    graph = igraph.Graph(n=len(nodes), edges=[(number[one], number[other]) for one, other in sorted(edges)])
-    cliques = (tuple(sorted(nodes[vertex] for vertex in clique)) for clique in graph.maximal_cliques(min=2))
-    return in_order(cliques)
-
-
-def in_order(bases: Iterable[Itemset]) -> list[Itemset]:
-    """Sort bases by length, then item order."""
-    return sorted(bases, key=lambda basis: (len(basis), basis))
-
-
-def split_clique(clique: Itemset, limit: int = DEFAULT_LIMIT) -> list[Itemset]:
-    """Cover all pairs of a clique by bases of at most `limit` items.
-
-    A clique within the limit is its own basis. A longer one is divided into as few groups of at most
-    limit // 2 items as possible, and every two groups together are a basis: each pair of items is in
-    one of them, a triple spread over three groups is not.
-    """
-    if len(clique) <= limit:
-        return [tuple(sorted(clique))]
-    groups = _balanced_groups(clique, limit // 2)
-    return in_order(tuple(sorted(one + other)) for one, other in combinations(groups, 2))
-
-
-def groups_of_three(items: Iterable[int], limit: int = DEFAULT_LIMIT) -> list[Itemset]:
-    """Divide items into as few groups of at most three as possible, of balanced sizes (Alg. 2, l. 3).
-
-    2^(ℓ−1)/ℓ², the variance of items in groups of ℓ, is least at ℓ = 3 (section 4.2). A length limit
-    below three makes the groups smaller.
-    """
-    return _balanced_groups(items, min(3, limit))
-
-
-def _balanced_groups(items: Iterable[int], size: int) -> list[Itemset]:
-    ordered = sorted(set(items))
-    count = -(-len(ordered) // size)
-    bounds = [len(ordered) * group // count for group in range(count + 1)] if count else [0]
-    return [tuple(ordered[start:stop]) for start, stop in pairwise(bounds)]
-
-
-def without_contained(bases: Iterable[Itemset]) -> list[Itemset]:
-    """Drop every basis that another one contains, and all but one of equal ones."""
-    kept: list[Itemset] = []
-    members: list[frozenset[int]] = []
-    for basis in reversed(in_order(set(bases))):
-        if not any(other.issuperset(basis) for other in members):
-            kept.append(basis)
-            members.append(frozenset(basis))
-    return in_order(kept)
 
 
 def merge_bases(
@@ -155,11 +68,14 @@ def _merge_steps(
     merging = _Merging(queries, cliques, limit)
     width = len(cliques) + len(triples)
     while merging.costs.size:
-        one, other = divmod(int(merging.costs.argmin()), len(merging.costs))
-        cost = int(merging.costs[one, other])
+        least = merging.costs.min()
+        if least == _FORBIDDEN:
+            return
+        # The costs are in row-major order of the two bases, so the first one wins a tie.
+        best = int(np.argmax(merging.costs <= least + queries.rounding))
+        one, other = divmod(best, len(merging.costs))
         before = queries.total()
-        # Exact in integers: EV falls from width²·before to (width − 1)²·(before + cost).
-        if cost == _FORBIDDEN or (width - 1) ** 2 * (before + cost) >= width**2 * before:
+        if not queries.is_reduction(width, before, before + int(merging.costs[one, other])):
             return
         merging.merge(one, other)
         width -= 1
@@ -221,9 +137,9 @@ def _dissolve_steps(
             if not precision.all():
                 continue  # a pair inside the basis would lose its only cover
             after = int(queries.fixed(precision).sum())
-            if best is None or after < best[0]:
+            if best is None or after < best[0] - queries.rounding:
                 best = after, [*moved[:position], *moved[position + 1 :]], precision
-        if best is None or (width - 1) ** 2 * best[0] >= width**2 * before:
+        if best is None or not queries.is_reduction(width, before, best[0]):
             return
         _, bases, queries.precision = best
         yield bases
@@ -246,8 +162,9 @@ class _Queries:
     """The items of F and pairs of P, and the precision with which a basis set answers each of them.
 
     Precisions are sums of a few powers of two, so floats hold them exactly. Their reciprocals, which
-    EV sums up, are rounded to fixed point: integer sums do not depend on the order of the terms, so a
-    tie is a tie however it is computed, and updates do not drift.
+    EV sums up, are rounded to fixed point: integer sums do not depend on the order of their terms, and
+    updating them does not drift. Two sums that differ by no more than their rounding count as a tie, so
+    that ties are broken by public order and not by the last bit of 1/3.
     """
 
     def __init__(self, bases: Sequence[Itemset], items: Iterable[int], pairs: Iterable[Itemset], limit: int) -> None:
@@ -263,6 +180,8 @@ class _Queries:
         self.precision: FloatArray = self.answers(bases).sum(axis=0)
         # A reciprocal is less than 2^limit; leave room for the sum of all of them.
         self._scale = 2.0 ** (62 - limit - len(self.first).bit_length())
+        #: How much rounding can shift one sum over all queries against another: half a unit a term in each.
+        self.rounding = len(self.first)
 
     def membership(self, bases: Sequence[Itemset]) -> BoolArray:
         """Which basis (row) contains which item (column)."""
@@ -288,6 +207,11 @@ class _Queries:
     def total(self) -> int:
         """The sum of EV over all queries at w = 1, in fixed point."""
         return int(self.fixed(self.precision).sum())
+
+    def is_reduction(self, width: int, before: int, after: int) -> bool:
+        """Whether one basis less, and this change of the sum at w = 1, lowers EV by more than rounding can."""
+        wide, narrow = width**2, (width - 1) ** 2
+        return narrow * (after + self.rounding) < wide * (before - self.rounding)
 
 
 class _Merging:

@@ -4,29 +4,23 @@ from __future__ import annotations
 
 from itertools import combinations
 
-from attrs import Attribute, frozen
+from attrs import frozen
 
-from privmine.api import BasisSet, Elements, InputError, Itemset, Request, hookimpl, parameter
-from privmine.defaults.bases import (
+from privmine.api import (
     DEFAULT_LIMIT,
-    dissolve_triples,
+    BasisSet,
+    Elements,
+    Itemset,
+    Request,
+    check_length_limit,
     groups_of_three,
+    hookimpl,
     maximal_cliques,
-    merge_bases,
+    parameter,
     split_clique,
     without_contained,
 )
-
-#: A basis of 20 items has a million bins; beyond that memory and noise are out of proportion.
-LONGEST_LIMIT = 20
-
-
-def _within_reach(_: object, attribute: Attribute[int], value: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or not 2 <= value <= LONGEST_LIMIT:
-        raise InputError(
-            f"{attribute.name} must be a whole number from 2 to {LONGEST_LIMIT}, not {value!r}: a basis must "
-            f"hold a pair, and one of n items has 2^n bins."
-        )
+from privmine.defaults.bases import dissolve_triples, merge_bases
 
 
 @frozen
@@ -43,7 +37,7 @@ class GreedyBasis:
     """
 
     max_length: int = parameter(
-        DEFAULT_LIMIT, validator=_within_reach, help="the longest basis; one of n items has 2^n bins"
+        DEFAULT_LIMIT, validator=check_length_limit, help="the longest basis; one of n items has 2^n bins"
     )
 
     @hookimpl

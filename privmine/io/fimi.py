@@ -28,9 +28,7 @@ _MOST_DIGITS = 18
 _ZERO, _TAB, _NEWLINE, _RETURN, _BLANK = (np.uint8(ord(byte)) for byte in "0\t\n\r ")
 
 
-def read_fimi(
-    path: str | os.PathLike[str], items: Sequence[Any] | NDArray[Any] | None = None
-) -> Transactions:
+def read_fimi(path: str | os.PathLike[str], items: Sequence[Any] | NDArray[Any] | None = None) -> Transactions:
     """Read a file of FIMI text, plain or compressed by gzip (told by its content, not by its name).
 
     Every line is a transaction, an empty line an empty one; the last line need not end with a
@@ -75,21 +73,23 @@ def _decompressed(content: bytes, name: str) -> bytes:
     raise DataError(f"{name} {problem}. Fetch or compress the file again.")
 
 
-def _parsed(content: bytes, name: str) -> tuple[IntArray, IntArray]:
+def _parsed(content: bytes, name: str) -> tuple[IntArray, NDArray[np.integer[Any]]]:
     """Where each line's items start, and the items of all lines."""
     text = np.frombuffer(content, dtype=np.uint8)
-    labels: list[IntArray] = [np.zeros(0, dtype=np.int64)]
+    labels: list[NDArray[np.integer[Any]]] = [np.zeros(0, dtype=np.int32)]
     sizes: list[IntArray] = [np.zeros(1, dtype=np.int64)]
     start = 0
     while start < len(text):
         stop = _line_end(content, start + _BLOCK_BYTES)
         block = text[start:stop]
-        if not _is_clean(block):
+        if block[-1] != _NEWLINE:
+            block = np.append(block, _NEWLINE)
+        items = None if _is_foreign(block).any() else _block_items(block)
+        if items is None:
             raise DataError(_complaint(text, name))
-        values, counts = _block_items(block)
-        if values is None:
-            raise DataError(_complaint(text, name))
-        labels.append(values)
+        values, counts = items
+        # Half the memory where it suffices, and so half the time to get it from the system.
+        labels.append(values.astype(np.int32) if values.max(initial=0) < 1 << 31 else values)
         sizes.append(counts)
         start = stop
     return np.cumsum(np.concatenate(sizes)), np.concatenate(labels)
@@ -103,47 +103,55 @@ def _line_end(content: bytes, position: int) -> int:
 
 def _is_digit(text: NDArray[np.uint8]) -> NDArray[np.bool_]:
     # What comes before "0" wraps around to large numbers.
-    return (text - _ZERO) < 10
+    digit: NDArray[np.bool_] = (text - _ZERO) < 10
+    return digit
 
 
 def _is_foreign(text: NDArray[np.uint8]) -> NDArray[np.bool_]:
     """Which bytes are no part of FIMI text; a carriage return is one at the end of a line only."""
-    known = _is_digit(text) | (text == _BLANK) | (text == _NEWLINE) | (text == _TAB)
+    foreign = ~_is_digit(text)
+    foreign &= (text != _BLANK) & (text != _NEWLINE) & (text != _TAB)
     returns = np.flatnonzero(text == _RETURN)
-    followed = np.append(text, _NEWLINE)[returns + 1] == _NEWLINE
-    known[returns[followed]] = True
-    return ~known
+    if len(returns):
+        foreign[returns] = np.append(text, _NEWLINE)[returns + 1] != _NEWLINE
+    return foreign
 
 
-def _is_clean(block: NDArray[np.uint8]) -> bool:
-    return not _is_foreign(block).any()
+def _block_items(block: NDArray[np.uint8]) -> tuple[IntArray, IntArray] | None:
+    """The items of a clean block of whole lines, and how many each line has; None if a number is too long."""
+    separators = np.flatnonzero(block < _ZERO)
+    lengths = np.diff(separators, prepend=-1) - 1
+    ends_number = lengths > 0
+    newlines = np.flatnonzero(block[separators] == _NEWLINE)
+    counts = np.diff(np.cumsum(ends_number)[newlines], prepend=0)
+    if lengths.max(initial=0) > _MOST_DIGITS:
+        return None
+    # Zeros in front, since eight bytes are looked at where a number may have fewer before it.
+    padded = np.concatenate([np.zeros(8, dtype=np.uint8), block])
+    eight_bytes = np.ndarray((len(block) + 1,), dtype="<u8", buffer=padded, strides=(1,))
+    return _numbers(eight_bytes, separators[ends_number], lengths[ends_number]), counts
 
 
-def _block_items(block: NDArray[np.uint8]) -> tuple[IntArray | None, IntArray]:
-    """The items of a block of whole lines and how many each line has; None if a number is too long."""
-    edges = np.zeros(len(block) + 2, dtype=np.bool_)
-    edges[1:-1] = _is_digit(block)
-    changes = np.flatnonzero(edges[1:] != edges[:-1])
-    starts, ends = changes[::2], changes[1::2]
-    digits = block - _ZERO
-    lengths = ends - starts
-    most = int(lengths.max(initial=0))
-    newlines = np.flatnonzero(block == _NEWLINE)
-    if len(block) and block[-1] != _NEWLINE:
-        newlines = np.append(newlines, len(block))
-    counts = np.diff(np.searchsorted(starts, newlines), prepend=0)
-    if most > _MOST_DIGITS:
-        return None, counts
-    values = digits[starts].astype(np.int64)
-    for place in range(1, most):
-        longer = lengths > place
-        if 4 * np.count_nonzero(longer) < len(longer):
-            chosen = np.flatnonzero(longer)
-            values[chosen] = values[chosen] * 10 + digits[starts[chosen] + place]
-        else:
-            following = digits[np.minimum(starts + place, len(digits) - 1)]
-            values = np.where(longer, values * 10 + following, values)
-    return values, counts
+def _numbers(eight_bytes: NDArray[np.uint64], ends: IntArray, lengths: IntArray) -> IntArray:
+    """The values of the numbers that end before the given places, eight digits at a time.
+
+    The digits of a number are added up within one 64-bit word, where the last digit is the highest
+    byte: neighbours to pairs, pairs to fours, fours to eight.
+    """
+    words = eight_bytes[ends]
+    words &= np.uint64(0x0F0F0F0F0F0F0F0F)
+    others = (np.maximum(8 - lengths, 0) * 8).astype(np.uint64)
+    words >>= others
+    words <<= others
+    for width, mask in ((8, 0x00FF00FF00FF00FF), (16, 0x0000FFFF0000FFFF), (32, 0x00000000FFFFFFFF)):
+        words *= np.uint64((10 ** (width // 8) << width) + 1)
+        words >>= np.uint64(width)
+        words &= np.uint64(mask)
+    values = words.astype(np.int64)
+    longer = np.flatnonzero(lengths > 8)
+    if len(longer):
+        values[longer] += 10**8 * _numbers(eight_bytes, ends[longer] - 8, lengths[longer] - 8)
+    return values
 
 
 def _complaint(text: NDArray[np.uint8], name: str) -> str:
@@ -151,11 +159,8 @@ def _complaint(text: NDArray[np.uint8], name: str) -> str:
     foreign = np.flatnonzero(_is_foreign(text))
     if len(foreign) and not text[foreign].all():
         return f"{name} is a binary file, not FIMI text."
-    digit = np.append(_is_digit(text), False)
-    ends = np.flatnonzero(~digit)
-    too_long = ends[1:][np.diff(ends) > _MOST_DIGITS + 1]
-    if len(ends) and ends[0] > _MOST_DIGITS:
-        too_long = ends[:1]
+    ends = np.flatnonzero(~np.append(_is_digit(text), False))
+    too_long = ends[np.diff(ends, prepend=-1) > _MOST_DIGITS + 1]
     places = [int(found[0]) for found in (foreign, too_long) if len(found)]
     line = 1 + int(np.count_nonzero(text[: min(places)] == _NEWLINE))
     if len(foreign) and int(foreign[0]) == min(places):

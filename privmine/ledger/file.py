@@ -141,7 +141,10 @@ def _publish(draft: Path, path: Path) -> None:
 def _connect(path: Path, options: str, timeout: float) -> sqlite3.Connection:
     # A URI, because only there can SQLite be told not to create a missing file.
     uri = f"{path.absolute().as_uri()}?{options}"
-    return sqlite3.connect(uri, uri=True, timeout=timeout, isolation_level=None)
+    connection = sqlite3.connect(uri, uri=True, timeout=timeout, isolation_level=None)
+    # Damaged text is left for the checksums to notice: SQLite's own error would quote the text.
+    connection.text_factory = lambda text: text.decode(errors="surrogateescape")
+    return connection
 
 
 def _make_durable(connection: sqlite3.Connection) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from attrs import frozen
 from numpy.typing import NDArray
@@ -51,3 +51,14 @@ class NoiseSource(Protocol):
 
     def below(self, bound: int) -> int:
         """A uniform integer from 0 to bound − 1."""
+
+
+@runtime_checkable
+class NoisyTopSource(Protocol):
+    """A source of noise that can also select by Laplace noise on every score."""
+
+    def noisy_top(self, scores: IntArray, n: int, scale: Fraction, tail: Tail | None = None) -> IntArray:
+        """Name the n candidates whose scores are largest after Laplace noise of this scale, in that order.
+
+        Answers are those of `NoiseSource.select`: a member of the tail is answered as len(scores).
+        """

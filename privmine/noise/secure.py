@@ -18,6 +18,7 @@ from opendp.mod import enable_features
 
 from privmine.errors import InputError
 from privmine.model import IntArray
+from privmine.noise.noisy_top import noisy_top
 from privmine.noise.protocol import Tail
 from privmine.noise.selection import select
 from privmine.noise.vectorised import LARGEST_SCALE, discrete_laplace
@@ -63,6 +64,10 @@ class SecureNoise:
     def select(self, scores: IntArray, n: int, rate: Fraction, tail: Tail | None = None) -> IntArray:
         """Draw n candidates without replacement, each with weight e^(rate·score), exactly."""
         return select(scores, n, rate, tail)
+
+    def noisy_top(self, scores: IntArray, n: int, scale: Fraction, tail: Tail | None = None) -> IntArray:
+        """Name the n candidates whose scores are largest after Laplace noise of this scale, exactly."""
+        return noisy_top(scores, n, scale, tail)
 
     def below(self, bound: int) -> int:
         """A uniform integer from 0 to bound − 1."""

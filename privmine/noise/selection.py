@@ -237,7 +237,7 @@ def select(
     if rate < 0:
         raise InputError(f"The rate of a selection must not be negative, not {rate}.")
     if not 0 <= n <= len(scores) + tail.size:
-        raise InputError(f"There are {len(scores) + tail.size} candidates; {n} of them cannot be selected.")
+        raise InputError(f"{n} of the candidates, {len(scores)} and the tail, cannot be selected; lower n.")
     distinct, sizes = score_classes(scores)
     peeling = Peeling(distinct, sizes, rate, tail, random_bits)
     drawn = [peeling.draw() for _ in range(n)]

@@ -51,13 +51,24 @@ class SimulatedNoise:
         """
         tail_size = tail.size if tail else 0
         if not 0 <= n <= len(scores) + tail_size:
-            raise InputError(f"There are {len(scores) + tail_size} candidates; {n} of them cannot be selected.")
+            raise InputError(f"{n} of the candidates, {len(scores)} and the tail, cannot be selected; lower n.")
         keys = np.asarray(scores) * float(rate) + self._generator.gumbel(size=len(scores))
         if tail and tail.size:
             keys = np.append(keys, float(rate) * tail.score + self._largest_gumbels(tail.size, n))
         # A full partition is refused by numpy, and not needed.
         kept = np.argpartition(-keys, n)[:n] if n < len(keys) else np.arange(n)
         ranked = kept[np.argsort(-keys[kept])]
+        return np.minimum(ranked, len(scores)).astype(np.int64)
+
+    def noisy_top(self, scores: IntArray, n: int, scale: Fraction, tail: Tail | None = None) -> IntArray:
+        """Name the n candidates whose scores are largest after Laplace noise of this scale."""
+        tail_size = tail.size if tail else 0
+        if not 0 <= n <= len(scores) + tail_size:
+            raise InputError(f"{n} of the candidates, {len(scores)} and the tail, cannot be selected; lower n.")
+        keys = self.laplace(scores, scale)
+        if tail and tail.size:
+            keys = np.append(keys, tail.score + float(scale) * self._largest_laplaces(tail.size, n))
+        ranked = np.argsort(-keys)[:n]
         return np.minimum(ranked, len(scores)).astype(np.int64)
 
     def below(self, bound: int) -> int:
@@ -77,6 +88,22 @@ class SimulatedNoise:
         of sorted exponentials are independent (Rényi): the (j+1)-th is exponential with mean
         1/(size − j). The factor `size` is taken out of them, so that a huge size does not overflow.
         """
+        return log(size) - np.log(self._smallest_exponentials(size, n))
+
+    def _largest_laplaces(self, size: int, n: int) -> FloatArray:
+        """The n largest of `size` Laplace variables of scale 1, without drawing the others.
+
+        A uniform number is e^(−E) of an exponential E, so the largest come from the smallest here too.
+        The Laplace quantile of u = e^(−E) is −ln(2·(1−u)) in the upper half, else ln 2 − E.
+        """
+        log_e = np.log(self._smallest_exponentials(size, n)) - log(size)
+        e = np.exp(log_e)
+        # 1 − e^(−E) is E itself where E is too small for floats to tell, or to hold.
+        log_rest = np.where(e > 1e-300, np.log(-np.expm1(-np.maximum(e, 1e-300))), log_e)
+        return np.where(e < log(2), -log(2) - log_rest, log(2) - e)
+
+    def _smallest_exponentials(self, size: int, n: int) -> FloatArray:
+        """The n smallest of `size` exponential variables, rising, each times `size`."""
         n = min(n, size)
         means = np.array([size / (size - j) for j in range(n)], dtype=np.float64)
-        return log(size) - np.log(np.cumsum(self._generator.exponential(size=n) * means))
+        return np.cumsum(self._generator.exponential(size=n) * means)

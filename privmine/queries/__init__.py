@@ -13,10 +13,21 @@ from privmine.queries.histograms import BinCounts, LengthHistogram
 from privmine.queries.ranks import RankGap
 from privmine.queries.sums import SumQuery
 from privmine.queries.supports import ItemSupports, PairSupports, Supports, WeightedSupports
+from privmine.queries.truncated import TruncatedSupports
 
 #: The queries whose declared sensitivity privmine vouches for.
 VERIFIED = frozenset(
-    {ItemSupports, PairSupports, Supports, RankGap, BinCounts, LengthHistogram, WeightedSupports, SumQuery}
+    {
+        ItemSupports,
+        PairSupports,
+        Supports,
+        TruncatedSupports,
+        RankGap,
+        BinCounts,
+        LengthHistogram,
+        WeightedSupports,
+        SumQuery,
+    }
 )
 
 __all__ = [
@@ -31,5 +42,6 @@ __all__ = [
     "Scores",
     "SumQuery",
     "Supports",
+    "TruncatedSupports",
     "WeightedSupports",
 ]

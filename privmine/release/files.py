@@ -185,7 +185,7 @@ def _from_json(text: str) -> Release:
 def _from_csv(text: str) -> Release:
     lines = text.splitlines(keepends=True)
     head = list(takewhile(lambda line: line.startswith("#"), lines))
-    facts = json.loads(next(line for line in head if line.startswith(_MARK)).removeprefix(_MARK))
+    facts = json.loads(next((line.removeprefix(_MARK) for line in head if line.startswith(_MARK)), ""))
     body = csv.DictReader(io.StringIO("".join(lines[len(head) :]), newline=""))
     rows = [
         FrequentItemset(

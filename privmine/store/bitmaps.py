@@ -7,7 +7,7 @@ memory's.
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -96,20 +96,23 @@ def intersection_counts(bitmaps: Words, members: IntArray) -> IntArray:
 def bin_counts(bitmaps: Words, members: IntArray, rows: int) -> IntArray:
     """Count the transactions by which of the members they have; the first member is the lowest bit."""
     length = len(members)
-    padding = bitmaps.shape[1] * _WORD - rows
     if length == 0:
         return np.array([rows], dtype=np.int64)
+    padding = bitmaps.shape[1] * _WORD - rows
+    counts: IntArray
     if length <= 8:
         # Two transactions are counted at once, then each of the two is summed out of the other.
         pairs = np.bincount(_codes(bitmaps[members]).view(np.uint16), minlength=1 << 16).reshape(256, 256)
         counts = (pairs.sum(axis=0) + pairs.sum(axis=1))[: 1 << length]
     else:
-        codes = np.zeros(bitmaps.shape[1] * _WORD, dtype=np.int64)
+        narrowest = np.dtype(np.uint16 if length <= 16 else np.uint32)
+        codes: NDArray[Any] = np.zeros(bitmaps.shape[1] * _WORD, dtype=narrowest)
         for start in range(0, length, 8):
-            codes |= _codes(bitmaps[members[start : start + 8]]).astype(np.int64) << start
+            eight: NDArray[Any] = _codes(bitmaps[members[start : start + 8]]).astype(narrowest)
+            codes |= eight << narrowest.type(start)
         counts = np.bincount(codes, minlength=1 << length)
     counts[0] -= padding
-    return counts.astype(np.int64, copy=False)
+    return counts
 
 
 def _codes(bitmaps: Words) -> NDArray[np.uint8]:

@@ -87,9 +87,7 @@ def _with_candidates(
             return found
         counted = store.supports(batch)
         found = found | {
-            candidate: support
-            for candidate, support in zip(batch, counted.tolist(), strict=True)
-            if support > 0
+            candidate: support for candidate, support in zip(batch, counted.tolist(), strict=True) if support > 0
         }
         first = sorted(found, key=lambda itemset: _order(itemset, found[itemset]))[:n]
         found = {itemset: found[itemset] for itemset in first}

@@ -25,8 +25,8 @@ _LONGEST_BASIS = 30
 class MemoryStore:
     """A `Store` that holds its transactions in two arrays.
 
-    Bitmaps and item supports are built when they are first needed and kept. They are replaced as
-    a whole, never changed in place, so that threads may share a store.
+    Bitmaps, item supports and mined itemsets are made when they are first needed and kept. They are
+    replaced as a whole, never changed in place, so that threads may share a store.
     """
 
     def __init__(self, rows: Rows, item_count: int) -> None:
@@ -34,6 +34,8 @@ class MemoryStore:
         self._item_count = item_count
         self._item_supports: IntArray | None = None
         self._bitmaps = _no_bitmaps(rows, item_count)
+        #: By the longest itemset asked for: how many were asked for, the itemsets and their supports.
+        self._mined: dict[int | None, tuple[int, Itemsets, IntArray]] = {}
 
     @classmethod
     def from_rows(
@@ -159,15 +161,23 @@ class MemoryStore:
 
         Itemsets of support 0 are never listed, so there may be fewer than n.
         """
-        return miner.top_itemsets(self._rows, self.item_supports(), self._bitmaps_of, n, max_length)
+        asked, found, supports = self._mined.get(max_length, (0, Itemsets.of([]), np.zeros(0, dtype=np.int64)))
+        if n > asked:
+            found, supports = miner.top_itemsets(self._rows, self.item_supports(), self._bitmaps_of, n, max_length)
+            self._mined[max_length] = n, found, supports
+        # The order is total, so fewer itemsets are the first of more.
+        size = min(max(n, 0), len(found))
+        offsets = found.offsets[: size + 1]
+        return Itemsets(found.members[: offsets[-1]], offsets), supports[:size].copy()
 
     def persist(self) -> None:
         """Prepare for many calls; the data is in memory already, so only the item supports are counted."""
         self.item_supports()
 
     def close(self) -> None:
-        """Let go of the bitmaps; they are built again if they are asked for."""
+        """Let go of the bitmaps and of what was mined; both are made again if they are asked for."""
         self._bitmaps = _no_bitmaps(self._rows, self._item_count)
+        self._mined = {}
 
     def _checked(self, items: Sequence[int] | IntArray) -> IntArray:
         array = np.asarray(items, dtype=np.int64)

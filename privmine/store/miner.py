@@ -22,7 +22,9 @@ from privmine.store.bitmaps import Words, intersection_counts, triangle_counts, 
 from privmine.store.rows import Rows
 
 #: What a word of an AND of bitmaps, an item of a projection and a pair of two items cost, relative to each other.
-_WORD_COST, _PROJECTION_COST, _PAIR_COST = 2, 50, 8
+_WORD_COST, _PROJECTION_COST, _PAIR_COST = 2, 50, 16
+#: So many items are always counted on bitmaps: they raise the floor, and so tell how many more are left.
+_BITMAPS_AT_LEAST = 96
 #: The largest table of pair counts that is held at once.
 _TABLE = 1 << 22
 
@@ -125,14 +127,16 @@ def _add_pairs(first: _First, rows: Rows, supports: IntArray, bitmaps: Callable[
     of_rank = supports[first.items]
     held: Words = bitmaps(first.items[:0])
     projected: Rows | None = None
+    pairs: IntArray = of_rank[:0]
     start = 0
     while start < (stop := int(np.count_nonzero(first.admits(of_rank, 2)))):
         bitmap_cost = _WORD_COST * words_for(rows.count) * (stop * stop - start * start) // 2
-        if projected is None and bitmap_cost > _PROJECTION_COST * len(rows.items):
+        if projected is None and start >= _BITMAPS_AT_LEAST and bitmap_cost > _PROJECTION_COST * len(rows.items):
             rank = np.full(len(supports), -1, dtype=np.int32)
             rank[first.items[:stop]] = np.arange(stop, dtype=np.int32)
             projected = rows.relabelled(rank).as_sets()
-        if projected is not None and bitmap_cost > _PAIR_COST * _pairs_from(projected, start):
+            pairs = _pairs_by_rank(projected, stop)
+        if projected is not None and bitmap_cost > _PAIR_COST * int(pairs[start:stop].sum()):
             last = min(stop, start + max(1, _TABLE // stop))
             counts = _pair_table(projected, start, last)
         else:
@@ -145,11 +149,12 @@ def _add_pairs(first: _First, rows: Rows, supports: IntArray, bitmaps: Callable[
         start = last
 
 
-def _pairs_from(projected: Rows, start: int) -> int:
-    """How many pairs of items all transactions have, if the second item has rank `start` or more."""
-    lengths = projected.lengths
-    rare = projected.kept(projected.items >= start).lengths
-    return int((rare * lengths).sum())
+def _pairs_by_rank(projected: Rows, ranks: int) -> IntArray:
+    """About how many pairs of items all transactions have, by the rank of the second item."""
+    pairs = np.zeros(ranks, dtype=np.int64)
+    for _, block in projected.blocks():
+        np.add.at(pairs, block.items, np.repeat(block.lengths, block.lengths))
+    return pairs
 
 
 def _pair_table(projected: Rows, start: int, last: int) -> IntArray:
@@ -195,11 +200,13 @@ def _batches(first: _First, length: int, bounds: IntArray) -> Iterator[IntArray]
 
 
 def _candidates(first: _First, length: int) -> tuple[IntArray, IntArray]:
-    """Join the itemsets one shorter that differ in their last item only; with a bound on each support.
+    """Join the itemsets one shorter that differ in their most frequent item; with a bound on each support.
 
-    A candidate is bounded by the two it is joined of and by the pair of its two last items.
+    Sharing the rare items makes small groups, and so few candidates. A candidate is bounded by the
+    two itemsets that it is joined of and by the pair of the two items in which they differ.
     """
     members, supports = first.level(length - 1)
+    members = members[:, ::-1]  # the rarest item comes first
     order = np.lexsort(members.T[::-1])
     members, supports = members[order], supports[order]
     total = len(members)
@@ -210,11 +217,11 @@ def _candidates(first: _First, length: int) -> tuple[IntArray, IntArray]:
     left = np.repeat(np.arange(total), partners)
     right = left + 1 + np.arange(len(left)) - np.repeat(np.cumsum(partners) - partners, partners)
     bounds = np.minimum(supports[left], supports[right])
-    pairs = _PairSupports(first)
-    bounds = np.minimum(bounds, pairs.of(members[left, -1], members[right, -1]))
+    bounds = np.minimum(bounds, _PairSupports(first).of(members[left, -1], members[right, -1]))
     worth = first.admits(bounds, length)
     left, right = left[worth], right[worth]
-    return np.column_stack([members[left], members[right, -1]]), bounds[worth]
+    # Ranks increase along a row again: the left one's last item, the right one's, the shared ones.
+    return np.column_stack([members[left, -1], members[right, ::-1]]), bounds[worth]
 
 
 class _PairSupports:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from attrs import field, frozen
@@ -17,6 +18,12 @@ from privmine.model import IntArray
 
 #: How many items a block holds, about: 256 KB of int32.
 BLOCK_ITEMS = 1 << 16
+
+
+def slices(length: int) -> Iterator[slice]:
+    """Slices of a block each that make up an array of this length."""
+    for start in range(0, length, BLOCK_ITEMS):
+        yield slice(start, min(start + BLOCK_ITEMS, length))
 
 
 @frozen(eq=False)
@@ -82,7 +89,9 @@ class Rows:
 
     def relabelled(self, label: NDArray[np.int32]) -> Rows:
         """The rows with label[item] in place of each item; an item of negative label is left out."""
-        items = label[self.items]
+        items = np.empty_like(self.items)
+        for part in slices(len(items)):
+            items[part] = label[self.items[part]]
         keep = items >= 0
         relabelled = Rows(self.offsets, items)
         return relabelled if keep.all() else relabelled.kept(keep)
@@ -104,7 +113,7 @@ class Rows:
 def _sorted_block(block: Rows, bits: int) -> tuple[NDArray[np.int32], IntArray]:
     """Sort a block by one key for row and item: numbers of 32 bits where they suffice, for speed."""
     narrow = block.count.bit_length() + bits <= 32
-    keys = block.row_of_item().astype(np.uint32 if narrow else np.uint64)
+    keys: NDArray[Any] = block.row_of_item().astype(np.uint32 if narrow else np.uint64)
     keys <<= keys.dtype.type(bits)
     keys |= block.items.astype(keys.dtype)
     keys.sort()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from attrs import frozen
@@ -18,8 +18,9 @@ from privmine.errors import InputError
 from privmine.model import IntArray, Universe
 from privmine.store.memory import MemoryStore
 from privmine.store.protocol import Store
-from privmine.store.rows import Rows
+from privmine.store.rows import Rows, slices
 
+_Labels: TypeAlias = NDArray[np.integer[Any]]
 _INTEGER = re.compile(r"0|-?[1-9][0-9]{0,18}")
 
 
@@ -55,9 +56,7 @@ class Transactions:
         labels: list[Any] = []
         for transaction in transactions:
             if isinstance(transaction, str | bytes):
-                raise InputError(
-                    "A transaction must be a collection of items, not a text; split it into items first."
-                )
+                raise InputError("A transaction must be a collection of items, not a text; split it into items first.")
             labels.extend(transaction)
             offsets.append(len(labels))
         integers = _as_integers(labels)
@@ -73,7 +72,7 @@ class Transactions:
     def from_rows(
         cls,
         offsets: IntArray,
-        labels: NDArray[np.integer[Any]],
+        labels: _Labels,
         items: Sequence[Any] | NDArray[Any] | None = None,
     ) -> Transactions:
         """Make transactions of compressed sparse rows of integer labels.
@@ -83,7 +82,8 @@ class Transactions:
             labels: the labels of all transactions, one transaction after another.
             items: the public universe, as for `from_lists`.
         """
-        labels = np.asarray(labels, dtype=np.int64)
+        if labels.dtype not in (np.int32, np.int64):
+            labels = labels.astype(np.int64)
         if items is None:
             known, indices = _distinct(labels)
             return cls._of(Universe.of(known, given=False), offsets, indices)
@@ -115,36 +115,46 @@ def _has_table(low: int, high: int, size: int) -> bool:
     return high - low < max(1 << 20, 4 * size)
 
 
-def _distinct(labels: IntArray) -> tuple[IntArray, NDArray[np.int32]]:
+def _distinct(labels: _Labels) -> tuple[IntArray, NDArray[np.int32]]:
     """The labels that occur in increasing order, and the position of each label among them."""
     if not len(labels):
         return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int32)
-    low, high = int(labels.min()), int(labels.max())
+    low, high = min(0, int(labels.min())), int(labels.max())
     if not _has_table(low, high, len(labels)):
-        known, indices = np.unique(labels, return_inverse=True)
-        return known.astype(np.int64), indices.astype(np.int32)
-    shifted = labels - low if low else labels
+        known, places = np.unique(labels, return_inverse=True)
+        return known.astype(np.int64), places.astype(np.int32)
     occurs = np.zeros(high - low + 1, dtype=np.bool_)
-    occurs[shifted] = True
+    for part in slices(len(labels)):
+        occurs[labels[part] - low] = True
     position = np.cumsum(occurs, dtype=np.int32) - np.int32(1)
-    return np.flatnonzero(occurs) + low, position[shifted]
+    indices = np.empty(len(labels), dtype=np.int32)
+    for part in slices(len(labels)):
+        indices[part] = position[labels[part] - low]
+    return np.flatnonzero(occurs) + low, indices
 
 
-def _positions(labels: IntArray, universe: Universe) -> NDArray[np.int32]:
+def _positions(labels: _Labels, universe: Universe) -> NDArray[np.int32]:
     """The position of each label in the universe, −1 for a label outside it."""
     known, positions = _integer_labels(universe)
-    if not len(known) or not len(labels):
-        return np.full(len(labels), -1, dtype=np.int32)
+    indices = np.full(len(labels), -1, dtype=np.int32)
+    if not len(known):
+        return indices
     order = np.argsort(known)
     known, positions = known[order], positions[order]
     low, high = int(known[0]), int(known[-1])
-    if _has_table(low, high, len(labels)):
-        table = np.full(high - low + 2, -1, dtype=np.int32)
+    # The last entry of the table is for all labels that it does not reach.
+    table = np.full(high - low + 2 if _has_table(low, high, len(labels)) else 0, -1, dtype=np.int32)
+    if len(table):
         table[known - low] = positions
-        # The last entry of the table is for all labels that it does not reach.
-        return table[np.where((labels >= low) & (labels <= high), labels - low, high - low + 1)]
-    places = np.minimum(np.searchsorted(known, labels), len(known) - 1)
-    return np.where(known[places] == labels, positions[places], np.int32(-1))
+    for part in slices(len(labels)):
+        wanted = labels[part].astype(np.int64)
+        if len(table):
+            reached = (wanted >= low) & (wanted <= high)
+            indices[part] = table[np.where(reached, wanted - low, high - low + 1)]
+        else:
+            places = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
+            indices[part] = np.where(known[places] == wanted, positions[places], -1)
+    return indices
 
 
 def _integer_labels(universe: Universe) -> tuple[IntArray, NDArray[np.int32]]:

@@ -4,28 +4,24 @@ from __future__ import annotations
 
 from fractions import Fraction
 from itertools import combinations
-from time import perf_counter
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from privmine.defaults import bases as algorithm
-from privmine.defaults.bases import (
+from privmine.api import (
     Itemset,
-    average_error_variance,
-    dissolve_triples,
     error_variance,
     groups_of_three,
     in_order,
     maximal_cliques,
-    merge_bases,
     split_clique,
     without_contained,
 )
+from privmine.defaults import bases as algorithm
+from privmine.defaults.bases import dissolve_triples, merge_bases
 
-# Fixed point rounds reciprocals at about 2^-40: two choices closer than this are equally good.
+# Reciprocals are rounded at about 2^-40: two choices closer than this are equally good.
 TOLERANCE = Fraction(1, 10**9)
 
 
@@ -69,103 +65,6 @@ def all_merges(bases: list[Itemset], limit: int) -> list[list[Itemset]]:
     return results
 
 
-def test_error_variance_of_a_single_basis() -> None:
-    """One basis answers X with variance 2^(|B|-|X|), the empty itemset included."""
-    assert error_variance([(1, 2, 3)], [(), (1,), (1, 3), (1, 2, 3)]).tolist() == [8, 4, 2, 1]
-
-
-def test_error_variance_grows_with_the_square_of_the_width() -> None:
-    """Two disjoint bases quadruple the variance of each one's own itemsets."""
-    assert error_variance([(1, 2), (3,)], [(1, 2), (1,), (3,)]).tolist() == [4, 8, 4]
-
-
-def test_error_variance_combines_overlapping_bases() -> None:
-    """Variances v and v' combine to v·v'/(v+v'), as in Alg. 1, l. 23."""
-    one, other = 9 * 2.0, 9 * 4.0
-    (combined,) = error_variance([(1, 2), (1, 3, 4), (5,)], [(1,)])
-    assert combined == pytest.approx(one * other / (one + other))
-
-
-def test_error_variance_of_an_uncovered_itemset_is_infinite() -> None:
-    """An itemset that no basis contains cannot be answered."""
-    assert error_variance([(1, 2), (2, 3)], [(1, 3), (2,)]).tolist() == [np.inf, 4]
-    assert error_variance([], [(1,)]).tolist() == [np.inf]
-
-
-def test_average_error_variance() -> None:
-    """The average is over the queries; without any it is 0."""
-    assert average_error_variance([(1, 2, 3)], [(1,), (1, 2)]) == 3
-    assert average_error_variance([(1,)], []) == 0
-
-
-@pytest.mark.parametrize(("length", "expected"), [(1, 1.0), (2, 0.5), (3, 4 / 9), (4, 0.5), (6, 32 / 36)])
-def test_groups_of_three_are_the_best_groups(length: int, expected: float) -> None:
-    """Section 4.2: groups of ℓ items have 2^(ℓ-1)/ℓ² of the variance of single items."""
-    items = range(12)
-    groups = [tuple(items[start : start + length]) for start in range(0, 12, length)]
-    average = average_error_variance(groups, [(item,) for item in items])
-    assert average == pytest.approx(expected * 12**2)
-
-
-def test_maximal_cliques_of_a_known_graph() -> None:
-    """Two triangles that share an edge and a separate edge; the isolated item is in none."""
-    pairs = [(7, 3), (1, 2), (2, 3), (1, 3), (2, 7), (10, 11)]
-    assert maximal_cliques([99, 1, 2, 3, 7, 10, 11], pairs) == [(10, 11), (1, 2, 3), (2, 3, 7)]
-    assert maximal_cliques([5, 6], []) == []
-    assert maximal_cliques([], []) == []
-
-
-@given(graphs(), st.randoms())
-def test_maximal_cliques_do_not_depend_on_order(graph: tuple[list[int], list[Itemset]], random) -> None:  # type: ignore[no-untyped-def]
-    """Shuffled items and reversed, repeated pairs give the same list; every clique is one and is maximal."""
-    items, pairs = graph
-    cliques = maximal_cliques(items, pairs)
-    shuffled = [tuple(reversed(pair)) for pair in pairs] + pairs
-    random.shuffle(shuffled)
-    assert maximal_cliques(sorted(items, reverse=True), shuffled) == cliques
-    edges = set(pairs)
-    for clique in cliques:
-        assert edges.issuperset(combinations(clique, 2))
-        for item in set(items) - set(clique):
-            assert any((min(item, member), max(item, member)) not in edges for member in clique)
-    assert edges == {pair for clique in cliques for pair in combinations(clique, 2)}
-
-
-@given(st.integers(0, 40), st.integers(2, 20))
-def test_split_clique_covers_all_pairs(size: int, limit: int) -> None:
-    """Every pair stays inside a part and no part is longer than the limit."""
-    clique = tuple(range(100, 100 + size))
-    split = split_clique(clique, limit)
-    assert all(len(part) <= limit for part in split)
-    assert set(combinations(clique, 2)) == {pair for part in split for pair in combinations(part, 2)}
-
-
-@pytest.mark.parametrize(("size", "lengths"), [(12, [12]), (13, [8, 9, 9]), (18, [12] * 3), (19, [9] * 3 + [10] * 3)])
-def test_split_clique_has_few_balanced_groups(size: int, lengths: list[int]) -> None:
-    """Beyond 12 items there are as few groups of at most 6 as possible, and a part is two groups."""
-    assert [len(part) for part in split_clique(tuple(range(size)))] == lengths
-
-
-@pytest.mark.parametrize(
-    ("count", "lengths"), [(0, []), (1, [1]), (2, [2]), (3, [3]), (4, [2, 2]), (5, [2, 3]), (7, [2, 2, 3])]
-)
-def test_groups_of_three_are_few_and_balanced(count: int, lengths: list[int]) -> None:
-    """As few groups as possible with at most three items, none much smaller than another."""
-    groups = groups_of_three(range(count))
-    assert [len(group) for group in groups] == lengths
-    assert [item for group in groups for item in group] == list(range(count))
-
-
-def test_groups_respect_a_limit_below_three() -> None:
-    """With bases of at most two items, groups have two."""
-    assert groups_of_three([5, 1, 3], limit=2) == [(1,), (3, 5)]
-
-
-def test_without_contained() -> None:
-    """Contained and equal bases go; the rest come in order."""
-    assert without_contained([(1, 2), (2, 1, 3), (1, 2), (4,), (3, 4)]) == [(3, 4), (2, 1, 3)]
-
-
 @settings(max_examples=150, deadline=None)
 @given(graphs(), st.sampled_from([3, 4, 6, 12]))
 def test_every_merge_is_the_best_one(graph: tuple[list[int], list[Itemset]], limit: int) -> None:
@@ -200,9 +99,9 @@ def test_merging_overlapping_bases_picks_the_first_of_equal_merges(sets: list[fr
         costs = [exact_ev(merged, queries) for merged in all_merges(state, 8)]
         near = [cost <= min(costs) * (1 + TOLERANCE) for cost in costs]
         exactly = [cost == min(costs) for cost in costs]
-        # Where near ties are not exact ones, fixed point may prefer any of them.
+        # What is nearly a tie and is none counts as one: then the first is as good, not the best.
         if near == exactly:
-            assert sorted(step) == sorted(all_merges(state, 8)[exactly.index(True)])
+            assert step == all_merges(state, 8)[exactly.index(True)]
         state = step
 
 
@@ -312,11 +211,9 @@ def test_uncovered_queries_do_not_disturb() -> None:
     assert merge_bases([(1, 2), (2, 3)], [], [1, 2, 3, 77], [(1, 2), (2, 3), (1, 77)]) == [(1, 2, 3)]
 
 
-def test_two_hundred_cliques_around_one_item_take_well_under_a_second() -> None:
-    """The worst case for updating costs: every two bases share an item. The bound allows a slow machine."""
+def test_two_hundred_cliques_around_one_item() -> None:
+    """The worst case for updating costs: every two bases share an item."""
     pairs: list[Itemset] = [(0, item) for item in range(1, 201)]
     cliques = maximal_cliques(range(201), pairs)
-    started = perf_counter()
     merged = merge_bases(cliques, [], range(201), pairs)
-    assert perf_counter() - started < 5
     assert len(merged) < len(cliques) == 200

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -30,12 +30,13 @@ def ledger(path: Path) -> Ledger:
 
 
 @pytest.fixture
-def start_python() -> Callable[..., subprocess.Popen[str]]:
+def start_python() -> Iterator[Callable[..., subprocess.Popen[str]]]:
     """Start a script in a Python process that imports the same privmine as this one."""
+    processes: list[subprocess.Popen[str]] = []
 
     def start(script: str, *arguments: object) -> subprocess.Popen[str]:
         root = str(Path(privmine.errors.__file__).parents[1])
-        return subprocess.Popen(
+        process = subprocess.Popen(
             [sys.executable, "-W", "error", "-c", script, *map(str, arguments)],
             env={**os.environ, "PYTHONPATH": root, "PYTHONDONTWRITEBYTECODE": "1"},
             text=True,
@@ -43,5 +44,10 @@ def start_python() -> Callable[..., subprocess.Popen[str]]:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
         )
+        processes.append(process)
+        return process
 
-    return start
+    yield start
+    for process in processes:  # those of a test that failed would stay
+        process.kill()
+        process.communicate()

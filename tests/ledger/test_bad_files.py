@@ -62,7 +62,7 @@ def half_ledger(path: Path) -> None:
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
 
 
-BAD = {
+BAD: dict[str, tuple[Callable[[Path], object], str]] = {
     "text": (lambda path: path.write_text("milk bread\n" * 500), "is not a ledger: it is no SQLite database"),
     "short": (lambda path: path.write_bytes(b"SQLite"), "is not a ledger"),
     "empty": (lambda path: path.touch(), "is an empty file, not a ledger"),

@@ -43,7 +43,7 @@ def test_ten_processes_race(path: Path, start_python: Start) -> None:
     """Ten processes spend one budget: what they were granted is what is charged, and never more than the total."""
     ledger = Ledger(path)
     ledger.init("orders", epsilon=1)
-    amounts = [Fraction(1, 100 + number) for number in range(10)]
+    amounts = [Fraction(1, 40 + number) for number in range(10)]
     processes = [start_python(SPEND, path, amount) for amount in amounts]
     for process in processes:
         assert process.stdout is not None
@@ -104,25 +104,26 @@ def test_threads_race(path: Path) -> None:
 
 # A process that starts another one for each line of its input: twenty imports would take most of the time.
 RELEASE = """
-import os, sys, warnings
+import itertools, os, sys, warnings
 from privmine.ledger import Ledger
 path, drawn = sys.argv[1:]
 
 def release_for_ever():
     ledger = Ledger(path)
     file = os.open(drawn, os.O_WRONLY | os.O_APPEND)
-    while True:
+    for count in itertools.count():
         charge = ledger.charge("orders", "1/7")
         os.write(file, b"draw\\n")
         os.fsync(file)
         ledger.finish(charge)
+        if count == 0:
+            print(os.getpid(), flush=True)
 
 warnings.simplefilter("ignore")  # forking is safe here, whatever threads numpy has
 for _ in sys.stdin:
     child = os.fork()
     if child == 0:
         release_for_ever()
-    print(child, flush=True)
     print(os.WTERMSIG(os.waitpid(child, 0)[1]), flush=True)
 """
 
@@ -140,8 +141,10 @@ def test_kill_at_twenty_points(path: Path, tmp_path: Path, start_python: Start) 
     for kills in range(1, 21):
         process.stdin.write("go\n")
         process.stdin.flush()
-        child = int(process.stdout.readline())
-        time.sleep(random.uniform(0, 0.08))
+        start = time.monotonic()
+        child = int(process.stdout.readline())  # it has made its first release
+        # Somewhere in the next few, however fast this machine is at the moment.
+        time.sleep(random.uniform(0, 3) * (time.monotonic() - start))
         os.kill(child, SIGKILL)
         assert int(process.stdout.readline()) == SIGKILL
         draws = drawn.read_bytes().count(b"\n")
@@ -151,7 +154,7 @@ def test_kill_at_twenty_points(path: Path, tmp_path: Path, start_python: Start) 
         log = ledger.log()
         assert charges == sum(entry.event == "charge" for entry in log)
         assert sum(entry.state.startswith("unfinished") for entry in log) <= kills
-    assert draws > 20
+    assert draws >= 20
     assert process.communicate(timeout=60) == ("", "")
 
 

@@ -51,10 +51,13 @@ class ScriptedBits:
 
 def boundaries(scores, sizes, rate, tail=NO_TAIL, digits=DIGITS):
     """Where the classes end in [0, 1], as fractions that are right to that many digits."""
-    top = max([*scores, *([tail.score] if tail.size else [])])
+    sizes, scores = [*sizes, tail.size], [*scores, tail.score]
+    top = max(score for score, size in zip(scores, sizes, strict=True) if size)
+    gaps = [rate * (top - score) for score in scores]
     weights = [
-        size * Fraction(exp_minus(rate * (top - score), digits))
-        for score, size in [*zip(scores, sizes, strict=True), (tail.score, tail.size)]
+        # The u of these tests have 4096 places: below 2^(−10000), a weight is the same to them as 0.
+        size * Fraction(exp_minus(gap, digits)) if gap < 7000 else Fraction(0)
+        for size, gap in zip(sizes, gaps, strict=True)
         if size
     ]
     total = sum(weights)
@@ -158,9 +161,7 @@ def test_float_path_decides_nearly_all_draws():
 def assert_within_error(weights, sizes, gaps, rate):
     """Every rung is within the error that its ladder states, and the error is small."""
     unit = Fraction(2) ** -weights._shift
-    true = [
-        size * Fraction(exp_minus(rate * gap, 60)) / unit for size, gap in zip(sizes, gaps, strict=True)
-    ]
+    true = [size * Fraction(exp_minus(rate * gap, 60)) / unit for size, gap in zip(sizes, gaps, strict=True)]
     for rung, exact in zip(weights.ladder.rungs.tolist(), accumulate(true), strict=True):
         assert abs(rung - exact) <= weights.ladder.error
     assert weights.ladder.error < 2**22 + 2 * len(sizes)
@@ -221,15 +222,11 @@ def ordered_probabilities(scores, n, rate, tail=NO_TAIL):
     ids=["ties", "tail", "all ties"],
 )
 def test_ordered_outcomes_have_their_exact_probabilities(scores, n, tail, assert_fits):
-    """12,000 selections fit the probabilities of all ordered outcomes."""
+    """4,000 selections fit the probabilities of all ordered outcomes."""
     random, rate = Random(11), Fraction(2, 5)
     draws = (
-        tuple(
-            select(
-                np.array(scores), n, rate, tail, random_bits=random.getrandbits, below=random.randrange
-            ).tolist()
-        )
-        for _ in range(12_000)
+        tuple(select(np.array(scores), n, rate, tail, random_bits=random.getrandbits, below=random.randrange).tolist())
+        for _ in range(4_000)
     )
     assert_fits(draws, ordered_probabilities(scores, n, rate, tail))
 
@@ -241,7 +238,7 @@ def test_members_of_a_class_are_drawn_uniformly_without_repetition(assert_fits):
     assert_fits(draws, dict.fromkeys(permutations(range(5), 3), factorial(2) / factorial(5)))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(
     scores=st.lists(st.integers(-5, 5) | st.integers(-(2**63), 2**63 - 1), max_size=12),
     tail=st.none() | st.builds(Tail, st.integers(-10, 10), st.integers(0, 5) | st.just(10**30)),
@@ -296,7 +293,7 @@ def test_tiny_rate_is_not_lost():
 @pytest.mark.parametrize("n", [-1, 3])
 def test_impossible_number_of_draws_is_refused(n):
     """More draws than candidates, or fewer than none, are refused with both numbers."""
-    with pytest.raises(InputError, match=rf"2 candidates; {n} of them"):
+    with pytest.raises(InputError, match=rf"{n} of the candidates, 2 and the tail"):
         select(np.array([1, 2]), n, Fraction(1))
 
 

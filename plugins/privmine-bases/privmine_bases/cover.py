@@ -1,0 +1,60 @@
+"""A covering design: blocks of one length that contain every pair of items, selected or not."""
+
+from __future__ import annotations
+
+from attrs import Attribute, frozen
+
+from privmine.api import BasisSet, Elements, InputError, check_length_limit, hookimpl, parameter
+from privmine_bases.coverage import ONLY_THE_TOTAL, items_of, missing_note
+from privmine_bases.designs import covering_design
+
+#: About where 2^(ℓ/2)/(ℓ(ℓ−1)), the noise of a pair in blocks of ℓ, is least; 8 also holds more triples.
+BLOCK_LENGTH = 8
+MOST_ITERATIONS = 100_000
+
+
+def _possible_iterations(_: object, attribute: Attribute[int], value: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= MOST_ITERATIONS:
+        raise InputError(f"{attribute.name} must be a whole number from 0 to {MOST_ITERATIONS:,}, not {value!r}.")
+
+
+def _possible_seed(_: object, attribute: Attribute[int], value: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise InputError(f"{attribute.name} must be a whole number that is not negative, not {value!r}.")
+
+
+@frozen
+class CoveringDesign:
+    """Covers every pair of the selected items by blocks of one length, whichever pairs were selected.
+
+    The manner of PriView (Qardaji, Yang, Li, SIGMOD 2014): a covering design of strength 2 over the
+    items. No pair of items is missed because selection missed it, at the price of about
+    λ²/(ℓ(ℓ−1)) bases. Itemsets of three and more items are covered only where a block happens to hold
+    them; notes say so. The search at random has nothing to do with the data or with its noise: the
+    design depends on the selected items, `max_length`, `iterations` and `seed` only.
+
+    Privacy: this stage has no curator and never sees data. It post-processes what selection has
+    already paid for, and its notes tell numbers of selected items and itemsets only.
+    """
+
+    max_length: int = parameter(BLOCK_LENGTH, validator=check_length_limit, help="the length of a block")
+    iterations: int = parameter(
+        200, validator=_possible_iterations, help="how many attempts to make at fewer blocks; 0: greedy only"
+    )
+    seed: int = parameter(0, validator=_possible_seed, help="of the attempts' random choices, not of any noise")
+
+    @hookimpl
+    def construct_basis(self, elements: Elements) -> BasisSet:
+        """Build the design; see `Stages.construct_basis`."""
+        items = sorted(items_of(elements))
+        if not items:
+            return ONLY_THE_TOTAL
+        design = covering_design(len(items), self.max_length, self.iterations, self.seed)
+        bases = tuple(tuple(items[point] for point in block) for block in design)
+        if len(bases) == 1:
+            return BasisSet(bases)
+        pairs_only = (
+            f"All pairs of the {len(items)} selected items are covered by {len(bases)} blocks of at most "
+            f"{self.max_length} items; of longer itemsets only those inside a block are."
+        )
+        return BasisSet(bases, notes=(pairs_only, *missing_note(bases, elements)))

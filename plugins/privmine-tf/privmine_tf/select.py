@@ -1,0 +1,154 @@
+"""The k itemsets of at most m items to release, chosen by their truncated supports."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import floor, log
+from typing import Any, cast
+
+from attrs import Attribute, frozen
+
+from privmine.api import (
+    Curator,
+    Elements,
+    InputError,
+    Itemset,
+    Request,
+    Selection,
+    TruncatedSupports,
+    exact,
+    hookimpl,
+    parameter,
+)
+
+#: The engine counts bases of up to 24 items, and itemsets far shorter than that are already past finding.
+LONGEST = 20
+
+
+def _whole(least: int, most: int | None = None) -> Any:
+    def check(_: object, attribute: Attribute[Any], value: Any) -> None:
+        if value is None and attribute.default is None:
+            return
+        if isinstance(value, bool) or not isinstance(value, int) or value < least or (most and value > most):
+            limits = f"of at least {least}" if most is None else f"from {least} to {most}"
+            raise InputError(f"{attribute.name} must be a whole number {limits}, not {value!r}.")
+
+    return check
+
+
+def _probability(_: object, attribute: Attribute[Fraction], value: Fraction) -> None:
+    if not 0 < value < 1:
+        raise InputError(f"{attribute.name} bounds a probability, so it must lie between 0 and 1, not {value}.")
+
+
+def equation_3(k: int, candidates: int, epsilon: Fraction, rho: Fraction) -> int:
+    """γN = (4k/ε)·(ln(k/ρ) + ln|U|) in whole transactions, rounded down; there is no N in it.
+
+    Args:
+        k: how many itemsets are chosen.
+        candidates: |U|, how many they are chosen from.
+        epsilon: the budget of the whole run, of which the choice has one half.
+        rho: bounds the probability that the choice is further off than γ.
+    """
+    return floor(float(4 * k / epsilon) * (log(k / rho) + log(candidates)))
+
+
+@frozen
+class _ByTruncatedSupports:
+    """What the three selectors have in common: the query and its parameters."""
+
+    m: int = parameter(
+        2, validator=_whole(1, LONGEST), help="the longest itemset to choose; not to be taken from the data"
+    )
+    rho: Fraction = parameter(
+        Fraction(9, 10), converter=exact, validator=_probability, help="bound on the probability of an error past γ (ρ)"
+    )
+    gamma: int | None = parameter(
+        None,
+        validator=_whole(0),
+        help="how far below the k-th support to truncate, in transactions (γN); None: Equation 3",
+    )
+    explicit_limit: int = parameter(
+        20_000, validator=_whole(1), help="fewer itemsets than this are considered one by one (M); at least k is taken"
+    )
+
+    def _query(self, request: Request, curator: Curator, *, monotone: bool) -> TruncatedSupports:
+        universe = request.public.universe
+        longest = self.m if request.max_length is None else min(self.m, request.max_length)
+        candidates = universe.itemset_count(longest)
+        k = min(request.k, candidates)
+        gamma = self.gamma
+        if gamma is None:
+            # Equation 3 has the ε of the run, of which this stage's share is meant to be one half.
+            gamma = equation_3(k, candidates, 2 * curator.remaining, self.rho)
+        return TruncatedSupports(
+            k=k,
+            max_length=longest,
+            item_count=len(universe),
+            gamma=gamma,
+            explicit_limit=max(self.explicit_limit, k),
+            monotone=monotone,
+        )
+
+
+@frozen
+class Truncated(_ByTruncatedSupports):
+    """Chooses k itemsets by repeated draws of the exponential mechanism, as the paper publishes it.
+
+    Privacy: k draws without replacement on `TruncatedSupports`, whose scores move by at most 1,
+    although the point of truncation depends on the data. Monotonicity is not claimed, so with ε/2
+    for all draws each has the exponent ε/(4k) of the paper. m, ρ, γ and M are public.
+    """
+
+    @hookimpl
+    def select_elements(self, request: Request, curator: Curator) -> Elements:
+        """Choose itemsets; see `Stages.select_elements`."""
+        if not request.k:
+            return Elements(())
+        query = self._query(request, curator, monotone=False)
+        return _elements(curator.choose(query, query.k))
+
+
+@frozen
+class MonotoneTruncated(_ByTruncatedSupports):
+    """Chooses k itemsets as `truncated` does, with half the noise.
+
+    Privacy: k draws on `TruncatedSupports`, whose scores all move by 0 or +1 when a transaction is
+    added. For monotone scores the exponential mechanism needs no factor ½ (the paper, end of
+    Section 2.1), so with ε/2 for all draws each has the exponent ε/(2k), twice the published one.
+    γ stays that of Equation 3, which bounds this selector's error as well, with room to spare.
+    """
+
+    @hookimpl
+    def select_elements(self, request: Request, curator: Curator) -> Elements:
+        """Choose itemsets; see `Stages.select_elements`."""
+        if not request.k:
+            return Elements(())
+        query = self._query(request, curator, monotone=True)
+        return _elements(curator.choose(query, query.k))
+
+
+@frozen
+class NoisyTruncated(_ByTruncatedSupports):
+    """Chooses the k itemsets whose truncated supports are largest after Laplace noise, as the paper publishes it.
+
+    Privacy: the k largest of `TruncatedSupports` with noise of scale 4k/ε on each, for ε/2. Only the
+    chosen itemsets and their order are told, never a noisy value. Let one transaction come or go:
+    raising the noise of each chosen itemset by 1 − (the change of its score), at most 2, keeps their
+    order and keeps them above all others, which costs a factor of e^(2k/scale) = e^(ε/2). Nothing is
+    paid for the candidates that are not chosen, however many they are.
+    """
+
+    @hookimpl
+    def select_elements(self, request: Request, curator: Curator) -> Elements:
+        """Choose itemsets; see `Stages.select_elements`."""
+        if not request.k:
+            return Elements(())
+        query = self._query(request, curator, monotone=False)
+        return _elements(curator.choose_noisy(query, query.k))
+
+
+def _elements(selection: Selection) -> Elements:
+    """What was chosen, and the items that it is made of."""
+    chosen = cast(tuple[Itemset, ...], selection.chosen)
+    return Elements(tuple(dict.fromkeys(item for found in chosen for item in found)), chosen)

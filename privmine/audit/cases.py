@@ -1,0 +1,195 @@
+"""Neighbouring databases to audit on, made up by a plain generator that needs nothing but a seed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
+from itertools import islice
+from random import Random
+from typing import Any, TypeAlias
+
+from attrs import field, frozen
+
+from privmine.model import exact
+from privmine.store.transactions import Transactions
+
+#: A transaction as a user brings it: items in any order, perhaps more than once.
+Row: TypeAlias = tuple[int, ...]
+#: Makes a database of rows over a universe of so many items; a store of one's own is audited by passing another.
+MakeDatabase: TypeAlias = Callable[[Sequence[Row], int], Transactions]
+
+#: Budgets at which answers are nearly random, useful, and nearly exact: each takes other paths through the code.
+BUDGETS = ("1/100", "1/10", "1", "10", "100")
+
+
+def _row(values: Any) -> Row:
+    return tuple(int(value) for value in values)
+
+
+def _rows(values: Any) -> tuple[Row, ...]:
+    return tuple(_row(value) for value in values)
+
+
+def make_database(rows: Sequence[Row], items: int) -> Transactions:
+    """A database in memory over the public items 0 … items − 1."""
+    return Transactions.from_lists(rows, items=range(items))
+
+
+@frozen
+class Case:
+    """Two neighbouring databases, and what is asked of both.
+
+    Attributes:
+        items: the size of the public universe.
+        transactions: the smaller database.
+        extra: the transaction that the larger one has besides.
+        place: where it stands there.
+        reordered: whether the larger database has the other transactions in reverse order; order is
+            no part of a database, so nothing may depend on it.
+        removed: whether the run is recorded on the larger database and replayed on the smaller one.
+        k: how many itemsets are asked for.
+        epsilon: the budget of the run.
+        max_length: the longest itemset to release.
+        seed: makes the noise of the recorded run.
+    """
+
+    items: int
+    transactions: tuple[Row, ...] = field(converter=_rows)
+    extra: Row = field(converter=_row)
+    k: int = 3
+    epsilon: Fraction = field(default=Fraction(1), converter=exact)
+    max_length: int | None = None
+    place: int = 0
+    reordered: bool = False
+    removed: bool = False
+    seed: int = 0
+
+    @property
+    def larger(self) -> tuple[Row, ...]:
+        """The database with the extra transaction."""
+        others = self.transactions[::-1] if self.reordered else self.transactions
+        return (*others[: self.place], self.extra, *others[self.place :])
+
+    @property
+    def databases(self) -> tuple[tuple[Row, ...], tuple[Row, ...]]:
+        """The database of the recorded run, and its neighbour."""
+        return (self.larger, self.transactions) if self.removed else (self.transactions, self.larger)
+
+    def code(self) -> str:
+        """The case as Python that makes it again, without what is at its default."""
+        parts = [f"items={self.items}", f"transactions={list(self.transactions)}", f"extra={self.extra}"]
+        parts.append(f"k={self.k}")
+        parts.append(f"epsilon={str(self.epsilon)!r}")
+        plain: dict[str, Any] = {"max_length": None, "place": 0, "reordered": False, "removed": False, "seed": 0}
+        parts.extend(f"{name}={getattr(self, name)!r}" for name, value in plain.items() if getattr(self, name) != value)
+        return f"Case({', '.join(parts)})"
+
+
+def generated_cases(seed: int = 0) -> Iterator[Case]:
+    """An endless stream of cases, the same for the same seed; every kind of neighbour comes in turn."""
+    random = Random(seed)  # noqa: S311 - it makes up test data; no release depends on it
+    while True:
+        for make in KINDS:
+            yield make(random)
+
+
+def some_cases(count: int, seed: int = 0) -> list[Case]:
+    """The first cases of the stream."""
+    return list(islice(generated_cases(seed), count))
+
+
+def _subset(random: Random, items: int, size: int | None = None) -> Row:
+    size = random.randint(0, items) if size is None else min(size, items)
+    return tuple(sorted(random.sample(range(items), size)))
+
+
+def _database(random: Random, items: int, largest: int = 12) -> tuple[Row, ...]:
+    return tuple(_subset(random, items) for _ in range(random.randint(0, largest)))
+
+
+def _case(random: Random, items: int, transactions: Sequence[Row], extra: Row, k: int | None = None) -> Case:
+    """Fill in what is asked, and how the neighbour is written down."""
+    return Case(
+        items=items,
+        transactions=tuple(transactions),
+        extra=extra,
+        k=random.randint(1, 2 * items + 2) if k is None else k,
+        epsilon=Fraction(random.choice(BUDGETS)),
+        max_length=random.choice((None, None, None, 1, 2)),
+        place=random.randint(0, len(transactions)),
+        reordered=random.random() < 0.25,
+        removed=random.random() < 0.5,
+        seed=random.getrandbits(32),
+    )
+
+
+def _any(random: Random) -> Case:
+    items = random.randint(2, 8)
+    return _case(random, items, _database(random, items), _subset(random, items))
+
+
+def _empty_transaction(random: Random) -> Case:
+    items = random.randint(1, 6)
+    return _case(random, items, _database(random, items), ())
+
+
+def _all_items(random: Random) -> Case:
+    items = random.randint(2, 8)
+    return _case(random, items, _database(random, items), tuple(range(items)))
+
+
+def _duplicates(random: Random) -> Case:
+    items = random.randint(1, 6)
+    extra = tuple(random.choice(range(items)) for _ in range(random.randint(2, 2 * items)))
+    return _case(random, items, _database(random, items), (*extra, extra[0]))
+
+
+def _around_a_length(random: Random) -> Case:
+    """Transactions of m items, and one of m + 1: where a limit on the length sets in."""
+    items = random.randint(3, 9)
+    length = random.randint(1, items - 1)
+    rows = [_subset(random, items, length + random.randint(-1, 1)) for _ in range(random.randint(0, 8))]
+    return _case(random, items, rows, _subset(random, items, length + random.randint(0, 1)))
+
+
+def _tie(random: Random) -> Case:
+    """Two items of equal support, of which the extra transaction has one: it decides who is the k-th."""
+    items = random.randint(2, 6)
+    rows = list(_database(random, items, 8))
+    first, second = random.sample(range(items), 2)
+    lead = sum(first in row for row in rows) - sum(second in row for row in rows)
+    rows.extend([(second,)] * lead if lead > 0 else [(first,)] * -lead)
+    random.shuffle(rows)
+    above = sum(sum(item in row for row in rows) > sum(first in row for row in rows) for item in range(items))
+    return _case(random, items, rows, (second,), k=above + 1)
+
+
+def _empty_database(random: Random) -> Case:
+    items = random.randint(0, 5)
+    return _case(random, items, (), _subset(random, items))
+
+
+def _single_item(random: Random) -> Case:
+    return _case(random, 1, _database(random, 1), _subset(random, 1))
+
+
+def _many_items(random: Random) -> Case:
+    """So many items that one basis cannot hold them and pairs are selected."""
+    items = random.randint(13, 18)
+    rows = [_subset(random, items, random.randint(0, items // 2)) for _ in range(random.randint(0, 12))]
+    return _case(random, items, rows, _subset(random, items), k=random.randint(12, 30))
+
+
+#: Every kind of neighbour, each drawn in turn.
+KINDS = (
+    _any,
+    _empty_transaction,
+    _all_items,
+    _duplicates,
+    _around_a_length,
+    _tie,
+    _empty_database,
+    _single_item,
+    _any,
+    _many_items,
+)

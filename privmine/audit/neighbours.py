@@ -1,0 +1,121 @@
+"""Hypothesis strategies for databases and their neighbours, and a search for the smallest counterexample.
+
+Needs hypothesis, which is part of the extra `audit`. The plain generator of `cases.py` covers the same
+kinds of neighbours without it; hypothesis looks further, and shrinks better.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+from privmine.audit.cases import BUDGETS, Case, MakeDatabase, Row, make_database
+from privmine.audit.replay import Counterexample, replay
+from privmine.errors import InputError
+from privmine.pipeline import Pipeline
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
+
+
+def _hypothesis() -> Any:
+    try:
+        import hypothesis
+    except ImportError:
+        raise InputError(
+            "The search for neighbours needs hypothesis, which is not installed; "
+            'run `pip install "privmine[audit]"`, or use the quick audit, which does without.'
+        ) from None
+    return hypothesis
+
+
+def rows(items: int) -> SearchStrategy[Row]:
+    """Transactions over so many items, as users bring them: also empty, full, and with repetitions."""
+    st = _hypothesis().strategies
+    if not items:
+        return st.just(())  # type: ignore[no-any-return]
+    any_row = st.lists(st.integers(0, items - 1), max_size=items + 2).map(tuple)
+    return st.one_of(any_row, st.just(()), st.just(tuple(range(items))))  # type: ignore[no-any-return]
+
+
+def databases(items: int, largest: int = 10) -> SearchStrategy[tuple[Row, ...]]:
+    """Databases over so many items, the empty one included."""
+    st = _hypothesis().strategies
+    return st.lists(rows(items), max_size=largest).map(tuple)  # type: ignore[no-any-return]
+
+
+def extra_rows(transactions: tuple[Row, ...], items: int) -> SearchStrategy[Row]:
+    """The transaction by which a neighbour differs: any one, one more of those there are, or one that breaks a tie.
+
+    One of the length of another transaction, or longer by 1, comes from extending a row that is there.
+    """
+    st = _hypothesis().strategies
+    choices = [rows(items)]
+    if transactions:
+        present = st.sampled_from(transactions)
+        choices.append(present)
+        if items:
+            choices.append(st.tuples(present, st.integers(0, items - 1)).map(lambda pair: (*pair[0], pair[1])))
+    tied = _tied_items(transactions, items)
+    if tied:
+        choices.append(st.sampled_from(tied).map(lambda item: (item,)))
+    return st.one_of(choices)  # type: ignore[no-any-return]
+
+
+def _tied_items(transactions: tuple[Row, ...], items: int) -> list[int]:
+    """Items that share their support with another one."""
+    supports = [sum(item in row for row in transactions) for item in range(items)]
+    return [item for item in range(items) if supports.count(supports[item]) > 1]
+
+
+def cases(max_items: int = 6, max_transactions: int = 10) -> SearchStrategy[Case]:
+    """Pairs of neighbouring databases with a request, for tests of one's own."""
+    st = _hypothesis().strategies
+
+    @st.composite  # type: ignore[untyped-decorator, unused-ignore]
+    def draw_case(draw: Callable[..., Any]) -> Case:
+        items = draw(st.integers(0, max_items))
+        transactions = draw(databases(items, max_transactions))
+        return Case(
+            items=items,
+            transactions=transactions,
+            extra=draw(extra_rows(transactions, items)),
+            k=draw(st.integers(1, 2 * items + 2)),
+            epsilon=Fraction(draw(st.sampled_from(("1", *BUDGETS)))),
+            max_length=draw(st.sampled_from((None, 1, 2))),
+            place=draw(st.integers(0, len(transactions))),
+            reordered=draw(st.booleans()),
+            removed=draw(st.booleans()),
+            seed=draw(st.integers(0, 2**16)),
+        )
+
+    return draw_case()  # type: ignore[no-any-return]
+
+
+def search(
+    pipeline: Pipeline,
+    examples: int = 300,
+    seed: int = 0,
+    database: MakeDatabase = make_database,
+    *,
+    max_items: int = 6,
+) -> Counterexample | None:
+    """Look for neighbours on which a rule is broken; the smallest that was found, or None."""
+    hypothesis = _hypothesis()
+    settings = hypothesis.settings(
+        max_examples=examples,
+        database=None,
+        deadline=None,
+        suppress_health_check=list(hypothesis.HealthCheck),
+    )
+
+    def fails(case: Case) -> bool:
+        return any(finding.rule != "input" for finding in replay(pipeline, case, database))
+
+    try:
+        smallest = hypothesis.find(cases(max_items), fails, settings=settings, random=Random(seed))  # noqa: S311
+    except hypothesis.errors.NoSuchExample:
+        return None
+    return Counterexample(smallest, replay(pipeline, smallest, database))

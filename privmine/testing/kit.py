@@ -1,0 +1,137 @@
+"""`check_component`: all contracts of a component's stage, in the pipelines that it is made for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from privmine.errors import InputError, PrivmineError
+from privmine.hookspecs import PROJECT
+from privmine.model import STAGES
+from privmine.pipeline import DEFAULT_METHOD, Pipeline
+from privmine.registry import Preset, Registered, build, registry
+from privmine.run import Part
+from privmine.testing.cases import Case, odd_cases
+from privmine.testing.contracts import class_flaws, hook_flaws, run_flaws
+from privmine.testing.flaws import Flaw, FlawedComponentError, gathered
+
+
+def check_component(
+    component: Any,
+    stage: str | None = None,
+    *,
+    method: str | None = None,
+    cases: Iterable[Case] | None = None,
+) -> None:
+    """Try a component and raise `FlawedComponentError`, an AssertionError, if it breaks a contract of its stage.
+
+    Args:
+        component: a component, its class if all parameters have defaults, or what `all_components` lists.
+        stage: its stage; needed only where a class implements more than one.
+        method: the preset whose other stages surround it. By default every preset that names it,
+            else those of its own distribution, else PrivBasis.
+        cases: the made-up databases to try it on; by default `odd_cases()`.
+    """
+    flaws = find_flaws(component, stage, method=method, cases=cases)
+    if flaws:
+        raise FlawedComponentError(_title(component, stage), flaws)
+
+
+def find_flaws(
+    component: Any,
+    stage: str | None = None,
+    *,
+    method: str | None = None,
+    cases: Iterable[Case] | None = None,
+) -> list[Flaw]:
+    """The contracts that a component breaks, each once; see `check_component`."""
+    stage = _stage(component, stage)
+    chosen = odd_cases() if cases is None else list(cases)
+    return gathered(_flaws(component, stage, method, chosen))
+
+
+def _flaws(component: Any, stage: str, method: str | None, cases: list[Case]) -> Iterator[Flaw]:
+    try:
+        tries = list(_pipelines(component, stage, method))
+    except PrivmineError as error:
+        yield Flaw("component", str(error))
+        return
+    for parts in tries:
+        first = [*class_flaws(parts[stage].component, stage), *hook_flaws(parts)]
+        yield from first
+        if any(flaw.contract == "component" for flaw in first):
+            continue  # It cannot be run as it is.
+        for case in cases:
+            yield from run_flaws(parts, stage, case)
+
+
+def _pipelines(component: Any, stage: str, method: str | None) -> Iterator[dict[str, Part]]:
+    """The pipelines to try a component in."""
+    known = registry()
+    found = component if isinstance(component, Registered) else _registered(component, stage)
+    methods = [known.preset(method)] if method is not None else _methods(found, stage)
+    if isinstance(component, Registered):
+        made = [_from_preset(component, preset) for preset in methods]
+    else:
+        made = [component() if isinstance(component, type) else component] * len(methods)
+    for preset, instance in zip(methods, made, strict=True):
+        yield dict(Pipeline(preset.name, **{stage: instance}).parts)
+
+
+def _from_preset(found: Registered, preset: Preset) -> Any:
+    """The component as a preset sets it up, else with its defaults."""
+    choice = preset.stages.get(found.stage)
+    parameters = dict(choice) if isinstance(choice, dict) else {"use": choice}
+    if parameters.pop("use", None) != found.name:
+        parameters = {}
+    return build(found, parameters)
+
+
+def _methods(found: Registered | None, stage: str) -> list[Preset]:
+    presets = registry().presets
+    if found is None:
+        return [presets[DEFAULT_METHOD]]
+    naming = [preset for preset in presets.values() if _use(preset, stage) == found.name]
+    related = [preset for preset in presets.values() if preset.distribution == found.distribution]
+    return naming or related or [presets[DEFAULT_METHOD]]
+
+
+def _use(preset: Preset, stage: str) -> Any:
+    choice = preset.stages.get(stage)
+    return choice.get("use") if isinstance(choice, dict) else choice
+
+
+def _registered(component: Any, stage: str) -> Registered | None:
+    cls = component if isinstance(component, type) else type(component)
+    for found in registry().components.values():
+        if found.stage == stage and found.cls is cls:
+            return found
+    return None
+
+
+def _stage(component: Any, stage: str | None) -> str:
+    if isinstance(component, Registered):
+        return component.stage
+    cls = component if isinstance(component, type) else type(component)
+    if stage is not None:
+        if stage not in STAGES:
+            raise InputError(f"{stage!r} is no stage; the stages are {', '.join(STAGES)}.")
+        return stage
+    implemented = [known for known in STAGES if _implements(cls, known)]
+    if len(implemented) == 1:
+        return implemented[0]
+    told = f"implements {', '.join(implemented)}" if implemented else "implements no stage with @hookimpl"
+    raise InputError(f"{cls.__name__} {told}; name the stage to check: check_component(…, stage=NAME).")
+
+
+def _implements(cls: type, stage: str) -> bool:
+    return hasattr(getattr(cls, stage, None), f"{PROJECT}_impl")
+
+
+def _title(component: Any, stage: str | None) -> str:
+    stage = _stage(component, stage)
+    found = component if isinstance(component, Registered) else _registered(component, stage)
+    if found is not None:
+        return f"{stage}={found.name} from {found.distribution}"
+    cls = component if isinstance(component, type) else type(component)
+    return f"{stage}={cls.__name__}"

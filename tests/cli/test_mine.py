@@ -1,0 +1,205 @@
+from __future__ import annotations
+
+import gzip
+import json
+import re
+import subprocess
+import sys
+
+import pytest
+from click.testing import CliRunner
+
+import privmine as pm
+from privmine.cli import cli, main
+
+FIMI = "1 2 3\n1 2\n\n2 3 3\n"
+
+
+@pytest.fixture
+def privmine(monkeypatch, capsys):
+    """Run the command as its entry point does; answers exit code, stdout and stderr."""
+
+    def run(*arguments: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["privmine", *arguments])
+        with pytest.raises(SystemExit) as caught:
+            main()
+        shown = capsys.readouterr()
+        return int(caught.value.code or 0), shown.out, shown.err
+
+    return run
+
+
+@pytest.fixture
+def data(tmp_path):
+    path = tmp_path / "baskets.dat"
+    path.write_text(FIMI)
+    return path
+
+
+def test_without_data_the_embedded_baskets_are_mined() -> None:
+    """The first command anybody runs prints itemsets, noisy supports and the receipt."""
+    done = subprocess.run([sys.executable, "-m", "privmine", "mine"], capture_output=True, text=True, check=True)
+    assert "private frequent itemsets of about" in done.stdout
+    assert "whole milk" in done.stdout
+    assert "Total: ε = 1 in" in done.stdout
+    assert done.stderr == ""
+
+
+def test_a_simulation_says_so() -> None:
+    """On the screen as in the files."""
+    result = CliRunner().invoke(cli, ["mine", "--simulate", "--seed", "1"])
+    assert "SIMULATED, NOT PRIVATE" in result.output
+    assert "NOT PRIVATE: simulated noise" in result.output
+
+
+def test_json_on_stdout_is_the_release(data) -> None:
+    """--json prints what `save` would write, and nothing else."""
+    result = CliRunner().invoke(cli, ["mine", str(data), "--epsilon", "1", "--k", "2", "--simulate", "--seed", "1", "--json"])
+    found = json.loads(result.stdout)
+    assert found["format"] == "privmine release"
+    assert len(found["itemsets"]) == 2
+
+
+def test_output_is_saved_and_reads_back(data, tmp_path, privmine) -> None:
+    """--output writes the release with its receipt."""
+    target = tmp_path / "top.csv"
+    code, out, _ = privmine("mine", str(data), "--epsilon", "0.5", "--k", "3", "--output", str(target))
+    assert code == 0
+    release = pm.load(target)
+    assert release.receipt.epsilon == pm.Receipt.from_dict(release.receipt.to_dict()).spent
+    assert f"Saved: {target}" in out
+
+
+def test_gzip_items_and_strict(tmp_path) -> None:
+    """A gzip file with a named universe passes --strict and assumes nothing."""
+    path = tmp_path / "baskets.dat.gz"
+    path.write_bytes(gzip.compress(FIMI.encode()))
+    items = tmp_path / "items.txt"
+    items.write_text("3\n2\n1\n7\n")
+    arguments = ["mine", str(path), "--epsilon", "2", "--items", str(items), "--strict", "--json", "--simulate"]
+    result = CliRunner().invoke(cli, arguments)
+    receipt = json.loads(result.stdout)["receipt"]
+    assert not any("universe" in sentence for sentence in receipt["assumptions"])
+
+
+def test_components_and_parameters_from_the_command_line(data) -> None:
+    """--set chooses components and parameters, and the receipt shows them."""
+    arguments = ["mine", str(data), "--epsilon", "1", "--simulate", "--json"]
+    settings = ["--set", "construct_basis=greedy-merge", "--set", "construct_basis.max_length=5", "--set", "estimate_lambda.eta=1.3"]
+    receipt = json.loads(CliRunner().invoke(cli, arguments + settings).stdout)["receipt"]
+    assert receipt["pipeline"]["construct_basis"] == "greedy-merge(max_length=5) from privmine"
+    assert receipt["pipeline"]["estimate_lambda"] == "rank-gap(eta=13/10) from privmine"
+
+
+def test_a_pipeline_file_on_the_command_line(data, tmp_path) -> None:
+    """--pipeline reads it, --set goes on top."""
+    path = tmp_path / "mine.toml"
+    path.write_text('[stages.construct_basis]\nuse = "greedy-merge"\nmax_length = 7\n')
+    arguments = ["mine", str(data), "--epsilon", "1", "--simulate", "--json", "--pipeline", str(path)]
+    receipt = json.loads(CliRunner().invoke(cli, arguments).stdout)["receipt"]
+    assert "max_length=7" in receipt["pipeline"]["construct_basis"]
+
+
+def test_a_dry_run_draws_and_charges_nothing(data, tmp_path) -> None:
+    """It shows the split, and a ledger stays as it was."""
+    ledger = tmp_path / "budget.db"
+    pm.Ledger(ledger).init("orders", 2)
+    arguments = ["mine", str(data), "--epsilon", "0.5", "--dry-run", "--ledger", str(ledger), "--dataset", "orders"]
+    result = CliRunner().invoke(cli, arguments)
+    assert "nothing was drawn or charged" in result.output
+    assert "ε = 1.5 would remain" in result.output
+    assert pm.Ledger(ledger).budget("orders").spent_epsilon == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["missing.dat", "--epsilon", "1"], "missing.dat"),
+        (["bad.dat", "--epsilon", "1"], "bad.dat, line 3|bad.dat.*line 3"),
+        (["negative.dat", "--epsilon", "1"], "line 1"),
+        (["binary.dat", "--epsilon", "1"], "binary.dat"),
+        (["good.dat"], "--epsilon"),
+        (["good.dat", "--epsilon", "0"], "greater than 0"),
+        (["good.dat", "--epsilon", "nan"], "number"),
+        (["good.dat", "--epsilon", "inf"], "number"),
+        (["good.dat", "--epsilon", "1", "--k", "0"], "at least 1"),
+        (["good.dat", "--epsilon", "1", "--k", "2.5"], "k"),
+        (["good.dat", "--epsilon", "1", "--method", "privbassi"], "'privbasis'"),
+        (["good.dat", "--epsilon", "1", "--set", "construct_basis=greedy"], "'greedy-merge'"),
+        (["good.dat", "--epsilon", "1", "--set", "construct_basis.max_len=3"], "'max_length'"),
+        (["good.dat", "--epsilon", "1", "--set", "allocate_budget.alpha3=0.6"], "exceeds 1"),
+        (["good.dat", "--epsilon", "1", "--seed", "1"], "--simulate"),
+        (["good.dat", "--epsilon", "1", "--items", "twice.txt"], "more than once"),
+        (["good.dat", "--epsilon", "1", "--items", "words.txt"], "whole numbers"),
+        (["good.dat", "--epsilon", "1", "--strict"], "--items"),
+        (["good.dat", "--epsilon", "1", "--dataset", "x"], "--ledger"),
+        (["good.dat", "--epsilon", "1", "--ledger", "new.db"], "--dataset"),
+        (["good.dat", "--epsilon", "1", "--ledger", "new.db", "--dataset", "x"], "budget init"),
+        (["good.dat", "--epsilon", "1", "--output", "top.doc"], "format"),
+        (["good.dat", "--epsilon", "1", "--pipeline", "none.toml"], "none.toml"),
+        (["--items", "twice.txt"], "embedded"),
+    ],
+)
+def test_bad_input_is_one_sentence_and_exit_code_2(tmp_path, monkeypatch, privmine, arguments, words) -> None:
+    """On stderr, without a traceback and without the content of the file."""
+    files = {
+        "good.dat": FIMI,
+        "bad.dat": "1 2\n3\n4 secret 5\n",
+        "negative.dat": "1 -7654\n",
+        "twice.txt": "1\n2\n1\n",
+        "words.txt": "milk\nbread\n",
+    }
+    for name, content in files.items():
+        (tmp_path / name).write_text(content)
+    (tmp_path / "binary.dat").write_bytes(bytes(range(256)))
+    monkeypatch.chdir(tmp_path)
+    code, out, err = privmine("mine", *arguments)
+    assert code == 2, err
+    assert out == ""
+    assert "secret" not in err
+    assert "7654" not in err
+    assert re.search(words, err), err
+    assert not (tmp_path / "new.db").exists()
+
+
+def test_an_unforeseen_error_keeps_its_details_to_itself(monkeypatch, capsys) -> None:
+    """Its message may quote data, so only its kind is shown."""
+    import privmine.cli as command_line
+
+    def explode(*_, **__):
+        raise RuntimeError("basket 42 had beer")
+
+    monkeypatch.delenv("PRIVMINE_DEBUG", raising=False)
+    monkeypatch.setattr(command_line, "cli", explode)
+    with pytest.raises(SystemExit) as caught:
+        command_line.main()
+    shown = capsys.readouterr().err
+    assert caught.value.code == 1
+    assert "RuntimeError" in shown
+    assert "beer" not in shown
+
+
+def test_an_interrupt_says_what_was_charged(monkeypatch, tmp_path, privmine) -> None:
+    """Ctrl-C after the charge: the sum that is gone, and the ledger knows that the run failed."""
+    from privmine.noise.secure import SecureNoise
+
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    ledger = tmp_path / "budget.db"
+    pm.Ledger(ledger).init("orders", 2)
+    monkeypatch.setattr(SecureNoise, "laplace", interrupt)
+    code, _, err = privmine("mine", "--ledger", str(ledger), "--dataset", "orders")
+    assert code == 130
+    assert "ε = 1 was charged and stays charged" in err
+    states = [entry.state for entry in pm.Ledger(ledger).log() if entry.event == "charge"]
+    assert len(states) == 1
+    assert "failed" in states[0]
+
+
+@pytest.mark.parametrize("command", [[], ["mine"], ["plugins"], ["budget"], ["budget", "init"], ["budget", "log"]])
+def test_every_command_has_help(command) -> None:
+    """-h works everywhere."""
+    result = CliRunner().invoke(cli, [*command, "-h"])
+    assert result.exit_code == 0
+    assert "Usage" in result.output

@@ -1,0 +1,115 @@
+"""The vectorised discrete Laplace sampler: its binary expansions, its undecided coins, its distribution."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import exp
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from privmine.noise.exponential import exp_minus
+from privmine.noise.vectorised import LARGEST_SCALE, Coin, Probability, discrete_laplace
+
+# Tests with random bytes take them from a seeded generator: their false-alarm rate is 0. Those on the
+# entropy of the operating system are in tests/statistics and in test_secure.py.
+
+
+def laplace_probabilities(scale, reach):
+    """Pr[x] = (1 − r)/(1 + r)·r^|x| with r = e^(−1/scale), for |x| ≤ reach."""
+    r = exp(-1 / scale)
+    return {x: (1 - r) / (1 + r) * r ** abs(x) for x in range(-reach, reach + 1)}
+
+
+@settings(max_examples=100, deadline=None)
+@given(x=st.fractions(Fraction(1, 10**6), 300, max_denominator=10**6), bits=st.integers(1, 300))
+def test_leading_bits_are_exact(x, bits):
+    """The first binary places of both kinds of probability are those of a 300-digit computation."""
+    exact = Fraction(exp_minus(x, 300))
+    assert Probability(x).leading(bits) == int(exact * 2**bits)
+    assert Probability(x, odds=True).leading(bits) == int(exact / (1 + exact) * 2**bits)
+
+
+def test_leading_bits_need_no_exponential_where_they_are_zero():
+    """An x too large for any arithmetic has zeros as far as anybody asks."""
+    assert Probability(Fraction(10**400)).leading(10_000) == 0
+
+
+class ScriptedBytes:
+    """A source that hands out given words of 16 bits first, then words of 64 bits."""
+
+    def __init__(self, words, more=()):
+        self.words, self.more, self.sizes = words, iter(more), []
+
+    def __call__(self, size):
+        self.sizes.append(size)
+        if len(self.sizes) == 1:
+            return b"".join(word.to_bytes(2, "little") for word in self.words)
+        return next(self.more).to_bytes(8, "little")
+
+
+def test_coin_compares_a_number_with_its_probability():
+    """Words below the leading bits are heads, words above them are tails, and no more bits are used."""
+    probability = Probability(Fraction(1, 3))
+    first = probability.leading(16)
+    source = ScriptedBytes([0, first - 1, first + 1, 2**16 - 1])
+    assert Coin(probability, source).flip(4).tolist() == [True, True, False, False]
+    assert source.sizes == [8]
+
+
+def test_undecided_coin_extends_its_number():
+    """A word that equals the leading bits goes on with the next 64 places, and on until they differ."""
+    probability = Probability(Fraction(1, 3))
+    places = probability.leading(16 + 64 + 64)
+    first, second, third = places >> 128, places >> 64 & 2**64 - 1, places & 2**64 - 1
+    source = ScriptedBytes([first] * 4, [second - 1, second + 1, second, third - 1, second, third + 1])
+    assert Coin(probability, source).flip(4).tolist() == [True, False, True, False]
+
+
+@pytest.mark.parametrize("scale", [Fraction(1, 3), Fraction(1), Fraction(7, 2), Fraction(1000, 3)])
+def test_draws_have_their_exact_probabilities(scale, assert_fits):
+    """400,000 draws fit the discrete Laplace distribution, also at a scale that is no integer."""
+    draws = discrete_laplace(400_000, scale, Random(int(scale * 12)).randbytes)
+    assert_fits(draws.tolist(), laplace_probabilities(float(scale), int(scale * 14) + 3))
+
+
+def test_every_integer_is_reached_by_its_own_bits():
+    """Each noise from −64 to 63 comes from one pattern of coins, so that the support has no holes."""
+    scale = Fraction(299, 100)  # 2^5 > 8·2 + 8: five digits, then the coin for more, then the sign
+    heads, tails = (0).to_bytes(2, "little"), (2**16 - 1).to_bytes(2, "little")
+    reached = []
+    for sign in (heads, tails):
+        for more in (0, 1):
+            for pattern in range(32):
+                digits = [heads if pattern >> digit & 1 else tails for digit in range(5)]
+                script = iter([*digits, *([heads] * more), tails, sign])
+                # A word of 0 is undecided only where the leading bits are 0, and nothing is here.
+                reached.append(int(discrete_laplace(1, scale, lambda _, script=script: next(script))[0]))
+    assert sorted(reached) == list(range(-64, 64))
+
+
+def test_tiny_scale_gives_no_noise():
+    """At scale 1/1000 a draw other than 0 has probability 10^(−434)."""
+    assert not discrete_laplace(50_000, Fraction(1, 1000)).any()
+
+
+def test_largest_scale_fits():
+    """At the largest scale, draws spread as wide as they should and stay in range."""
+    draws = discrete_laplace(20_000, Fraction(LARGEST_SCALE), Random(1).randbytes)
+    spread = float(np.abs(draws.astype(float)).mean())
+    assert 0.95 < spread / LARGEST_SCALE < 1.05
+
+
+@pytest.mark.parametrize("scale", [Fraction(0), Fraction(-1), Fraction(LARGEST_SCALE + 1)])
+def test_scale_out_of_range_is_refused(scale):
+    """What does not fit in 64 bits, or is no scale, is refused."""
+    with pytest.raises(ValueError, match="scale"):
+        discrete_laplace(1, scale)
+
+
+def test_no_draws():
+    """An empty histogram gets no noise."""
+    assert discrete_laplace(0, Fraction(3)).shape == (0,)

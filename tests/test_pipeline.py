@@ -1,0 +1,472 @@
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+from attrs import frozen
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import privmine as pm
+from privmine.api import Elements, Estimate, NoisyCounts, hookimpl
+from privmine.defaults import BasisFrequencies, FixedShares, GreedyBasis, ItemsAndPairs, RankGapLambda
+from privmine.defaults.estimate import lambda_range
+from privmine.defaults.select import pair_target
+from privmine.errors import ContractError, InputError, PluginError, PrivmineWarning, StageError, UnknownNameError
+from privmine.model import Public, Request, Universe
+from privmine.spec import override, read_spec
+
+SMALL = [["a", "b"], ["a"], ["b", "c"], []]
+
+
+def simulate(baskets=SMALL, k=3, epsilon=1, **options):
+    return pm.mine(baskets, k, epsilon, simulate=True, seed=1, **options)
+
+
+# Charges
+
+
+@frozen
+class FixedLambda:
+    """Answers a λ without looking, so that a test can pick the branch."""
+
+    lam: int
+
+    @hookimpl
+    def estimate_lambda(self) -> Estimate:
+        return Estimate(lam=self.lam)
+
+
+databases = st.lists(st.sets(st.integers(0, 29), max_size=12).map(list), max_size=30)
+budgets = st.fractions(min_value=Fraction(1, 900), max_value=20, max_denominator=997)
+
+
+@settings(max_examples=60, deadline=None)
+@given(baskets=databases, k=st.integers(1, 60), epsilon=budgets, seed=st.integers(0, 2**32))
+def test_the_charges_sum_to_epsilon(baskets, k, epsilon, seed) -> None:
+    """Whatever the data, k and ε: nothing is left over and nothing is overspent, to the last digit."""
+    data = pm.Transactions.from_lists(baskets, items=list(range(30)))
+    release = pm.mine(data, k, epsilon, simulate=True, seed=seed)
+    assert release.receipt.spent == release.receipt.epsilon == epsilon
+
+
+@pytest.mark.parametrize(
+    ("lam", "k", "selections"),
+    [
+        pytest.param(0, 20, 0, id="no items"),
+        pytest.param(12, 20, 1, id="one basis"),
+        pytest.param(13, 20, 2, id="pairs"),
+        pytest.param(20, 20, 2, id="λ = k"),
+        pytest.param(25, 20, 1, id="λ beyond η·k, so no pairs"),
+        pytest.param(30, 40, 2, id="all items"),
+    ],
+)
+def test_every_branch_spends_exactly_epsilon(lam: int, k: int, selections: int) -> None:
+    """Each branch of the selection pays the whole budget in as many selections as it makes."""
+    data = pm.Transactions.from_lists([[1, 2, 3], [2, 3]], items=list(range(30)))
+    epsilon = Fraction(7, 11)
+    release = pm.Pipeline(estimate_lambda=FixedLambda(lam)).run(data, k, epsilon, simulate=True, seed=1)
+    charged = [charge.stage for charge in release.receipt.charges]
+    assert charged == ["select_elements"] * selections + ["reconstruct_counts"]
+    assert release.receipt.spent == epsilon
+
+
+def test_shares_are_exact_tenths() -> None:
+    """0.1, 0.4 and 0.5 are tenths, not their binary neighbours."""
+    data = pm.Transactions.from_lists(SMALL, items=list(range(40)))
+    charges = pm.mine(data, 30, "0.3", simulate=True, seed=1).receipt.charges
+    by_stage = {
+        stage: sum(charge.epsilon for charge in charges if charge.stage == stage)
+        for stage in ("estimate_lambda", "select_elements", "reconstruct_counts")
+    }
+    assert list(by_stage.values()) == [Fraction(3, 100), Fraction(12, 100), Fraction(15, 100)]
+
+
+def test_what_a_stage_leaves_goes_to_the_next() -> None:
+    """Where λ can only be 1 it costs nothing, and the selection has its share as well."""
+    charges = simulate(k=1).receipt.charges
+    assert [(charge.stage, charge.epsilon) for charge in charges] == [
+        ("select_elements", Fraction(1, 2)),
+        ("reconstruct_counts", Fraction(1, 2)),
+    ]
+
+
+# Totality
+
+
+@pytest.mark.parametrize("simulated", [True, False])
+@pytest.mark.parametrize(
+    ("baskets", "items"),
+    [
+        pytest.param([], [], id="nothing at all"),
+        pytest.param([], ["a", "b"], id="no transactions"),
+        pytest.param([[], [], []], [], id="empty transactions, no items"),
+        pytest.param([[], []], ["a"], id="empty transactions"),
+        pytest.param([["a"]], ["a"], id="one item"),
+        pytest.param([["a", "b"]] * 5, list("abcdefghijklmnopqrstuvwxyz"), id="mostly absent items"),
+    ],
+)
+@pytest.mark.parametrize("k", [1, 100])
+def test_stages_are_total(baskets, items, k, simulated) -> None:
+    """What the data merely contains is no error, and the budget is spent all the same."""
+    data = pm.Transactions.from_lists(baskets, items=items)
+    release = pm.mine(data, k, 1, simulate=simulated, **({"seed": 1} if simulated else {}))
+    assert release.receipt.spent == 1
+    assert release.requested == k
+    assert len(release) <= min(k, 2 ** len(items) - 1)
+    assert release.total >= 1
+
+
+def test_all_itemsets_are_found_where_the_universe_is_small() -> None:
+    """k beyond the number of itemsets gives all of them, and never pads."""
+    release = simulate([["a", "b"]] * 50, k=100, epsilon=100)
+    assert sorted(found.items for found in release) == [("a",), ("a", "b"), ("b",)]
+    assert release.requested == 100
+
+
+def test_max_length_limits_what_is_released() -> None:
+    """No longer itemset comes out, and the budget is still spent whole."""
+    data = [["a", "b", "c"]] * 100
+    release = simulate(data, k=7, epsilon=50, max_length=2)
+    assert {len(found.items) for found in release} == {1, 2}
+    assert release.receipt.spent == 50
+
+
+def test_high_epsilon_finds_the_exact_answer() -> None:
+    """With next to no noise the release is the truth."""
+    data = [["milk", "bread"]] * 40 + [["milk"]] * 30 + [["tea"]] * 20
+    release = pm.mine(data, 3, 5000)
+    assert [(found.items, round(found.count)) for found in release] == [
+        (("milk",), 70),
+        (("bread",), 40),
+        (("bread", "milk"), 40),
+    ]
+    assert round(release.total) == 90
+
+
+def test_a_simulation_repeats_under_its_seed() -> None:
+    """The same seed gives the same release, another seed another one."""
+    assert simulate() == simulate()
+    assert simulate() != pm.mine(SMALL, 3, 1, simulate=True, seed=2)
+
+
+def test_input_order_does_not_matter() -> None:
+    """Ties are broken by public order, so the order of baskets and of items in them changes nothing."""
+    shuffled = [["c", "b"], [], ["b", "a"], ["a", "a"]]
+    assert simulate(shuffled) == simulate(SMALL)
+
+
+# Choice of components
+
+
+def test_components_by_name_by_mapping_and_by_instance_are_the_same() -> None:
+    """Three ways to say one thing."""
+    ways = (
+        pm.Pipeline(construct_basis={"use": "greedy-merge", "max_length": 10}),
+        pm.Pipeline(construct_basis={"max_length": 10}),
+        pm.Pipeline(construct_basis=GreedyBasis(max_length=10)),
+        pm.Pipeline.from_spec(override({}, ["construct_basis.max_length=10"])),
+    )
+    assert {repr(way) for way in ways} == {repr(ways[0])}
+    assert "max_length=10" in repr(ways[0])
+
+
+def test_a_pipeline_file(tmp_path) -> None:
+    """A TOML file starts from a preset and overrides it; decimals in it stay exact."""
+    path = tmp_path / "mine.toml"
+    path.write_text('method = "privbasis"\n[stages.estimate_lambda]\nuse = "rank-gap"\neta = 1.2\n')
+    pipeline = pm.Pipeline.from_file(path)
+    assert pipeline.parts["estimate_lambda"].component == RankGapLambda(eta=Fraction(6, 5))
+
+
+def test_choosing_another_component_drops_the_former_ones_parameters() -> None:
+    """--set STAGE=NAME starts that stage afresh."""
+    spec = override({"stages": {"construct_basis": {"use": "x", "limit": 3}}}, ["construct_basis=greedy-merge"])
+    assert spec["stages"]["construct_basis"] == {"use": "greedy-merge"}
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "words"),
+    [
+        (lambda: pm.Pipeline("privbassis"), UnknownNameError, "Did you mean 'privbasis'"),
+        (lambda: pm.Pipeline(construct_basis="gredy-merge"), UnknownNameError, "Did you mean 'greedy-merge'"),
+        (lambda: pm.Pipeline(construct_basis={"max_lenght": 3}), UnknownNameError, "Did you mean 'max_length'"),
+        (lambda: pm.Pipeline(construct_basis={"max_length": "long"}), InputError, "max_length|cannot be made"),
+        (lambda: pm.Pipeline(allocate_budget={"alpha1": 0.9}), InputError, "exceeds 1"),
+        (lambda: pm.Pipeline(allocate_budget={"alpha1": -1}), InputError, "negative"),
+        (lambda: pm.Pipeline(estimate_lambda={"eta": 0.5}), InputError, "at least 1"),
+        (lambda: pm.Pipeline(construct_basis=GreedyBasis), InputError, "write GreedyBasis()"),
+        (lambda: override({}, ["construct_basis"]), InputError, "STAGE=COMPONENT"),
+        (lambda: override({}, ["construct=single"]), UnknownNameError, "stage"),
+    ],
+)
+def test_a_wrong_choice_says_what_to_do(make, error, words) -> None:
+    """Unknown names come with close matches, wrong values with the reason."""
+    with pytest.raises(error, match=words):
+        make()
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ("method = 3", "method is a name"),
+        ("[stages]\nconstruct_basis = 3", "must be a table"),
+        ("[stages.construct]\nuse = 'x'", "no stage named"),
+        ("[stage.construct_basis]", "no key"),
+        ("method = ", "not a valid TOML"),
+    ],
+)
+def test_a_wrong_pipeline_file_says_what_to_do(tmp_path, content: str, words: str) -> None:
+    """Each flaw of a file has its sentence."""
+    path = tmp_path / "pipeline.toml"
+    path.write_text(content)
+    with pytest.raises(pm.PrivmineError, match=words):
+        read_spec(path)
+
+
+def test_a_missing_pipeline_file() -> None:
+    """A file that is not there is named."""
+    with pytest.raises(pm.PrivmineError, match=r"nowhere\.toml"):
+        pm.Pipeline.from_file("nowhere.toml")
+
+
+# Bad input
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"k": 0}, "at least 1"),
+        ({"k": -3}, "at least 1"),
+        ({"k": 2.5}, "whole number"),
+        ({"k": True}, "at least 1"),
+        ({"k": "many"}, "whole number"),
+        ({"epsilon": 0}, "greater than 0"),
+        ({"epsilon": -1}, "greater than 0"),
+        ({"epsilon": float("nan")}, "finite"),
+        ({"epsilon": float("inf")}, "finite"),
+        ({"epsilon": "nan"}, "must be a number"),
+        ({"epsilon": "lots"}, "must be a number"),
+        ({"epsilon": None}, "must be a number"),
+        ({"epsilon": 1e9}, "must lie between"),
+        ({"epsilon": 1e-12}, "must lie between"),
+        ({"max_length": 0}, "at least 1"),
+        ({"dataset": "orders"}, "ledger"),
+        ({"output": "release.xls"}, "Cannot tell a format"),
+        ({"output": "nowhere/release.csv"}, "no directory"),
+    ],
+)
+def test_bad_input_is_refused_before_anything_is_spent(change, words) -> None:
+    """One sentence that says what to do; the data is not even looked at."""
+    with pytest.raises(InputError, match=words):
+        pm.mine(SMALL, **{"k": 3, "epsilon": 1, **change})
+
+
+def test_a_seed_needs_simulation() -> None:
+    """A predictable release would protect nobody."""
+    with pytest.raises(InputError, match="simulate=True"):
+        pm.mine(SMALL, 3, 1, seed=1)
+
+
+def test_strict_refuses_a_universe_from_the_data() -> None:
+    """What items occur at all is private, unless the user names them."""
+    with pytest.raises(InputError, match="items="):
+        pm.mine(SMALL, 3, 1, strict=True)
+    named = pm.read(SMALL, items=["a", "b", "c"])
+    assert pm.mine(named, 3, 1, strict=True).receipt.assumptions == ()
+
+
+def test_a_repeated_item_in_the_universe_is_refused() -> None:
+    """Every item is listed once."""
+    with pytest.raises(InputError, match="more than once"):
+        pm.read(SMALL, items=["a", "b", "a"])
+
+
+# Receipts
+
+
+def test_the_receipt_states_its_assumptions() -> None:
+    """Universe from the data, public N and simulation are each said."""
+    text = "\n".join(simulate(n_public=True).receipt.assumptions)
+    assert "universe was taken from the data" in text
+    assert "number of transactions, 4, is public" in text
+    assert "must not be released" in text
+
+
+def test_public_n_is_exact_and_its_price_is_said() -> None:
+    """Frequencies use N itself, and replacing one transaction costs 2ε."""
+    release = simulate(n_public=True, epsilon="0.75")
+    assert (release.total, release.total_error) == (4, 0)
+    assert "ε = 1.5 for the replacement" in release.receipt.protects
+
+
+def test_n_is_private_by_default() -> None:
+    """Nothing of a release depends on N but through noise: the total is noisy and its error is stated."""
+    release = simulate()
+    assert release.total_error > 0
+    assert "4, is public" not in str(release.receipt)
+
+
+def test_the_receipt_names_every_component() -> None:
+    """Stage by stage, with parameters and distribution."""
+    pipeline = simulate().receipt.pipeline
+    assert pipeline["construct_basis"] == "greedy-merge(max_length=12) from privmine"
+    assert len(pipeline) == 5
+
+
+# Observers
+
+
+class Recorder:
+    """Watches a run."""
+
+    def __init__(self) -> None:
+        self.seen: list[tuple[str, str]] = []
+        self.charged = Fraction(0)
+
+    @hookimpl
+    def stage_started(self, stage) -> None:
+        self.seen.append(("started", stage))
+
+    @hookimpl
+    def stage_finished(self, stage, result, charges) -> None:
+        self.seen.append(("finished", type(result).__name__))
+        self.charged += sum(charge.epsilon for charge in charges)
+
+
+def test_observers_see_every_stage() -> None:
+    """Started and finished, with the result and what it cost."""
+    recorder = Recorder()
+    pm.Pipeline(observers=[recorder]).run(SMALL, 3, 1, simulate=True)
+    assert [name for event, name in recorder.seen if event == "finished"] == [
+        "BudgetPlan",
+        "Estimate",
+        "Elements",
+        "BasisSet",
+        "NoisyCounts",
+    ]
+    assert recorder.charged == 1
+
+
+class Saboteur:
+    """Tries to change results, then fails."""
+
+    @hookimpl
+    def stage_finished(self, result):
+        if isinstance(result, NoisyCounts):
+            try:
+                result.counts[:] = 0
+            except ValueError as error:
+                raise RuntimeError from error
+        return "something else"
+
+
+def test_an_observer_changes_nothing() -> None:
+    """Results are read-only, what an observer returns is dropped, and what it raises is a warning."""
+    with pytest.warns(PrivmineWarning, match="stage_finished"):
+        watched = pm.Pipeline(observers=[Saboteur()]).run(SMALL, 3, 1, simulate=True, seed=1)
+    assert watched == simulate()
+
+
+# Faults in the middle of a run
+
+
+@frozen
+class Failing:
+    """Fails after it was charged."""
+
+    @hookimpl
+    def select_elements(self, curator) -> Elements:
+        from privmine.api import ItemSupports
+
+        curator.choose(ItemSupports(3), 1, Fraction(1, 10))
+        raise KeyError("lost")
+
+
+def test_a_fault_says_what_was_charged() -> None:
+    """The stage, the component, the distribution and the sum that stays charged."""
+    pipeline = pm.Pipeline(select_elements=Failing(), estimate_lambda=FixedLambda(1))
+    with pytest.raises(StageError, match=r"select_elements=Failing .* ε = 0\.1 was charged") as caught:
+        pipeline.run(SMALL, 3, 1, simulate=True)
+    assert caught.value.charged == Fraction(1, 10)
+
+
+@frozen
+class Outsider:
+    """Names an item that does not exist."""
+
+    @hookimpl
+    def select_elements(self) -> Elements:
+        return Elements([99])
+
+
+def test_an_item_outside_the_universe_is_refused() -> None:
+    """A plugin's answer is checked before it is used."""
+    with pytest.raises(ContractError, match="outside the universe of 3 items"):
+        pm.Pipeline(select_elements=Outsider()).run(SMALL, 3, 1, simulate=True)
+
+
+@frozen
+class Doubled:
+    """Implements two stages at once."""
+
+    @hookimpl
+    def construct_basis(self, elements): ...
+
+    @hookimpl
+    def select_elements(self): ...
+
+
+def test_a_component_stands_for_one_stage() -> None:
+    """A component that would answer for another stage as well is refused before the run."""
+    with pytest.raises(PluginError, match="must be implemented by the one component"):
+        pm.Pipeline(construct_basis=Doubled()).run(SMALL, 3, 1, simulate=True)
+
+
+# The algorithm's public numbers
+
+
+def request(k: int, items: int, max_length: int | None = None) -> Request:
+    return Request(k, k, Fraction(1), Public(Universe.of(list(range(items)))), max_length)
+
+
+@pytest.mark.parametrize(
+    ("k", "items", "max_length", "expected"),
+    [
+        (100, 1000, None, (7, 100)),  # 2^7 − 1 = 127 ≥ 110 > 2^6 − 1
+        (100, 50, None, (7, 50)),
+        (1, 1000, None, (1, 1)),
+        (3, 2, None, (2, 2)),
+        (100, 1000, 1, (100, 100)),  # 110 singletons need 110 items; the lower end is clamped to the upper
+        (100, 1000, 2, (15, 100)),  # 15 items have 15 + 105 = 120 ≥ 110 itemsets of at most 2
+    ],
+)
+def test_the_range_of_lambda_is_public(k, items, max_length, expected) -> None:
+    """From as many items as k₁ itemsets need, to k or all items."""
+    from math import ceil
+
+    asked = request(k, items, max_length)
+    rank = min(ceil(Fraction(11, 10) * k), asked.public.universe.itemset_count(max_length))
+    assert lambda_range(asked, rank) == expected
+
+
+@pytest.mark.parametrize(
+    ("lam", "k", "expected"),
+    [
+        (38, 100, 52),  # 72 / √(72/38)
+        (20, 100, 42),  # 90 / √4.5
+        (100, 100, 10),
+        (110, 100, 0),
+        (150, 100, 0),  # as printed, −40
+        (13, 10_000, 78),  # clamped to C(13, 2)
+    ],
+)
+def test_the_number_of_pairs_stays_within_bounds(lam, k, expected) -> None:
+    """λ₂ is neither negative nor more than there are pairs."""
+    assert pair_target(lam, k, Fraction(11, 10)) == expected
+
+
+def test_the_default_pipeline_is_privbasis() -> None:
+    """What `mine` runs unless told otherwise."""
+    parts = [type(part.component) for part in pm.Pipeline().parts.values()]
+    assert parts == [FixedShares, RankGapLambda, ItemsAndPairs, GreedyBasis, BasisFrequencies]

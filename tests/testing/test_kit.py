@@ -1,0 +1,640 @@
+"""The kit: right components pass, and each kind of broken one is told what is wrong with it."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable
+from fractions import Fraction
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+from attrs import define, field, frozen
+from hypothesis import given, settings
+
+from privmine.api import (
+    BasisSet,
+    BinCounts,
+    BudgetPlan,
+    Curator,
+    Elements,
+    Estimate,
+    IntArray,
+    ItemSupports,
+    NoisyCounts,
+    Query,
+    Request,
+    Sensitivity,
+    Store,
+    Supports,
+    hookimpl,
+)
+from privmine.errors import InputError, UnknownNameError
+from privmine.testing import (
+    Case,
+    FlawedComponentError,
+    all_components,
+    check_component,
+    find_flaws,
+    odd_cases,
+    parametrize_components,
+    random_case,
+)
+from privmine.testing.strategies import databases, neighbours
+
+FEW = [odd_cases()[0], random_case(3, k=12)]
+
+
+def selected(request: Request, curator: Curator, n: int = 2, epsilon: Fraction | None = None) -> tuple[int, ...]:
+    """What an honest selection of n items answers."""
+    chosen = curator.choose(ItemSupports(len(request.public.universe)), n, epsilon)
+    return tuple(item for (item,) in chosen.chosen)  # type: ignore[misc]
+
+
+@frozen
+class Honest:
+    """Selects two items.
+
+    Privacy: two draws of the exponential mechanism on supports.
+    """
+
+    @hookimpl
+    def select_elements(self, request: Request, curator: Curator) -> Elements:
+        """Choose."""
+        return Elements(selected(request, curator))
+
+
+@frozen
+class Overspends(Honest):
+    """Spends its share twice.
+
+    Privacy: none.
+    """
+
+    @hookimpl
+    def select_elements(self, request: Request, curator: Curator) -> Elements:
+        """Choose twice at full price."""
+        share = curator.remaining
+        selected(request, curator, 1, share)
+        return Elements(selected(request, curator, 1, share))
+
+
+@frozen
+class Peeks(Honest):
+    """Takes the store from the curator.
+
+    Privacy: none.
+    """
+
+    @hookimpl
+    def select_elements(self, request: Request, curator: Curator) -> Elements:
+        """Look."""
+        return Elements([int(np.argmax(curator._desk.store.item_supports()))] if request.k else [])
+
+
+@frozen
+class PeeksAndHidesIt(Honest):
+    """Takes the store and swallows what comes of it.
+
+    Privacy: none.
+    """
+
+    @hookimpl
+    def select_elements(self, request: Request, curator: Curator) -> Elements:
+        """Look, and carry on."""
+        try:
+            curator._desk.store.count()
+        except Exception:  # noqa: BLE001, S110 - that is the mutant
+            pass
+        return Elements(selected(request, curator))
+
+
+@frozen
+class DrawsOnItsOwn(Honest):
+    """Takes the noise source from the curator.
+
+    Privacy: none.
+    """
+
+    @hookimpl
+    def select_elements(self, request: Request, curator: Curator) -> Elements:
+        """Draw."""
+        curator._desk.noise.laplace(np.zeros(1, dtype=np.int64), Fraction(1))
+        return Elements(())
+
+
+@frozen
+class MakesItsOwnCurator(Honest):
+    """Gives itself a larger share.
+
+    Privacy: none.
+    """
+
+    @hookimpl
+    def select_elements(self, request: Request, curator: Curator) -> Elements:
+        """Choose with a curator whose limit is the whole budget."""
+        return Elements(selected(request, Curator(curator._desk, "select_elements", "own", request.epsilon)))
+
+
+@frozen
+class ResetsTheMeter(Honest):
+    """Forgets what was spent.
+
+    Privacy: none.
+    """
+
+    @hookimpl
+    def select_elements(self, request: Request, curator: Curator) -> Elements:
+        """Choose for free."""
+        found = selected(request, curator)
+        curator._desk.meter.spent = Fraction(0)
+        return Elements(found)
+
+
+class Leak(Query):
+    """A query that remembers exact answers."""
+
+    seen: IntArray = np.zeros(0, dtype=np.int64)
+
+    def __init__(self, items: int) -> None:
+        self.size_ = items
+
+    name = property(lambda self: "leak")  # type: ignore[assignment]
+    size = property(lambda self: self.size_)  # type: ignore[assignment]
+    sensitivity = property(lambda self: Sensitivity(self.size_, self.size_, 1, monotone=True))  # type: ignore[assignment]
+
+    def evaluate(self, store: Store) -> IntArray:
+        """Count, and remember."""
+        Leak.seen = store.item_supports()
+        return Leak.seen
+
+
+@frozen
+class UsesExactAnswers(Honest):
+    """Lets its own query smuggle exact counts out.
+
+    Privacy: none.
+    """
+
+    @hookimpl
+    def select_elements(self, request: Request, curator: Curator) -> Elements:
+        """Choose by what the query saw."""
+        if not request.k:
+            return Elements(())
+        curator.measure(Leak(len(request.public.universe)))
+        return Elements([int(np.argmax(Leak.seen))])
+
+
+@frozen
+class AsksByExactAnswers(Honest):
+    """Decides by exact counts what to ask next.
+
+    Privacy: none.
+    """
+
+    @hookimpl
+    def select_elements(self, request: Request, curator: Curator) -> Elements:
+        """Measure one itemset, or two where the data is large."""
+        if not request.k:
+            return Elements(())
+        share = curator.remaining / 2
+        curator.measure(Leak(len(request.public.universe)), share)
+        curator.measure(Supports([(0,)] if Leak.seen.sum() % 2 else [(0,), ()]), share)
+        return Elements(())
+
+
+@frozen
+class ReturnsNone(Honest):
+    """Returns nothing.
+
+    Privacy: looks at nothing.
+    """
+
+    @hookimpl
+    def select_elements(self) -> None:
+        """Forget the return."""
+
+
+@frozen
+class ReturnsAList(Honest):
+    """Returns a plain list.
+
+    Privacy: looks at nothing.
+    """
+
+    @hookimpl
+    def select_elements(self) -> list[int]:
+        """Return the wrong type."""
+        return [0]
+
+
+@frozen
+class OutsideTheUniverse(Honest):
+    """Counts items from 1.
+
+    Privacy: looks at nothing.
+    """
+
+    @hookimpl
+    def select_elements(self, request: Request) -> Elements:
+        """Name the item after the last."""
+        return Elements([len(request.public.universe)])
+
+
+@frozen
+class Fails(Honest):
+    """Has no answer where there are no items.
+
+    Privacy: as usual.
+    """
+
+    @hookimpl
+    def select_elements(self, request: Request, curator: Curator) -> Elements:
+        """Take the first of what may be none."""
+        return Elements([selected(request, curator)[0]])
+
+
+@frozen
+class Unpicklable(Honest):
+    """Holds a function.
+
+    Privacy: as usual.
+    """
+
+    key: Callable[[int], int] = field(default=lambda item: item)
+
+
+@frozen
+class Random(Honest):
+    """Shuffles what it found.
+
+    Privacy: as usual.
+    """
+
+    @hookimpl
+    def select_elements(self, request: Request, curator: Curator) -> Elements:
+        """Choose, in an order of its own."""
+        return Elements(sorted(selected(request, curator, 6), key=lambda _: random.random()))  # noqa: S311
+
+
+@define
+class NotFrozen:
+    """Can be changed.
+
+    Privacy: as usual.
+    """
+
+    items: int = 2
+
+    @hookimpl
+    def select_elements(self, request: Request, curator: Curator) -> Elements:
+        """Choose."""
+        return Elements(selected(request, curator, self.items))
+
+
+@frozen
+class KeepsState(Honest):
+    """Remembers earlier runs.
+
+    Privacy: as usual.
+    """
+
+    memory: list[Elements] = field(factory=list, repr=False)
+
+    @hookimpl
+    def select_elements(self, request: Request, curator: Curator) -> Elements:
+        """Choose, and remember."""
+        self.memory.append(Elements(selected(request, curator)))
+        return self.memory[-1]
+
+
+@frozen
+class ShowsState(Honest):
+    """Remembers earlier runs where everybody can see it.
+
+    Privacy: as usual.
+    """
+
+    memory: list[Elements] = field(factory=list)
+
+    @hookimpl
+    def select_elements(self, request: Request, curator: Curator) -> Elements:
+        """Choose, and remember."""
+        self.memory.append(Elements(selected(request, curator)))
+        return self.memory[-1]
+
+
+@frozen
+class TalkativeElements(Elements):
+    """Shows more than it compares."""
+
+    def __repr__(self) -> str:
+        return f"<{Leak.seen}>"
+
+
+@frozen
+class TalksInItsResult(Honest):
+    """Returns a result whose repr holds exact counts.
+
+    Privacy: none.
+    """
+
+    @hookimpl
+    def select_elements(self, request: Request, curator: Curator) -> Elements:
+        """Return nothing but a repr."""
+        if request.k:
+            curator.measure(Leak(len(request.public.universe)))
+        return TalkativeElements(())
+
+
+@frozen
+class SaysNothing(Honest):
+    """Does not say why it is private."""
+
+
+@frozen
+class MisspeltArgument(Honest):
+    """Takes an argument that its stage does not have.
+
+    Privacy: looks at nothing.
+    """
+
+    @hookimpl
+    def select_elements(self, requets: Request) -> Elements:
+        """Never called."""
+        return Elements(())
+
+
+@frozen
+class NoHook:
+    """Lacks the decorator.
+
+    Privacy: looks at nothing.
+    """
+
+    def select_elements(self) -> Elements:
+        """Never called."""
+        return Elements(())
+
+
+@pytest.mark.parametrize(
+    ("mutant", "contract", "words"),
+    [
+        (Overspends, "charges", "it overspends: ε = 0.5 was requested for supports of"),
+        (Peeks, "data", "it reads the data outside the curator (store.item_supports)"),
+        (PeeksAndHidesIt, "data", "it reads the data outside the curator (store.count)"),
+        (DrawsOnItsOwn, "charges", "it draws noise on its own, outside the curator"),
+        (MakesItsOwnCurator, "data", "it reads the data outside the curator"),
+        (ResetsTheMeter, "charges", "the meter says ε = 1, but the charges sum to ε = 1.5"),
+        (UsesExactAnswers, "data", "its result changes with the data although all noisy answers are the same"),
+        (AsksByExactAnswers, "data", "it asks other questions of other data"),
+        (ReturnsNone, "result", "it returned NoneType, not Elements"),
+        (ReturnsAList, "result", "it returned list, not Elements"),
+        (OutsideTheUniverse, "result", "it names an item outside the universe of"),
+        (Fails, "total", "it has no result: IndexError: tuple index out of range"),
+        (Unpicklable, "pickle", "it cannot be pickled"),
+        (Random, "deterministic", "the same seed gives another result"),
+        (NotFrozen, "frozen", "its attributes can be set; decorate NotFrozen with attrs.frozen"),
+        (KeepsState, "state", "it is changed by a run"),
+        (ShowsState, "repr", "its repr is another after a run"),
+        (TalksInItsResult, "repr", "the repr of its result changes with the data"),
+        (SaysNothing, "documented", "the docstring of SaysNothing has no `Privacy:` paragraph"),
+        (MisspeltArgument, "component", "requets"),
+        (NoHook, "component", "lacks the @hookimpl decorator"),
+    ],
+)
+def test_broken_component_is_told_its_flaw(mutant: type, contract: str, words: str) -> None:
+    """Each mistake breaks one contract, whose message says what happened."""
+    with pytest.raises(FlawedComponentError) as caught:
+        check_component(mutant(), "select_elements")
+    assert str(caught.value).startswith(f"select_elements={mutant.__name__} breaks the contracts of its stage:\n")
+    assert [flaw.contract for flaw in caught.value.flaws] == [contract]
+    assert words in caught.value.flaws[0].sentence
+
+
+def test_honest_component_passes() -> None:
+    """The component that the mutants are made from breaks nothing."""
+    check_component(Honest())
+
+
+@parametrize_components("privmine")
+def test_shipped_component_keeps_its_contracts(component: Any) -> None:
+    """Every component that privmine ships passes, in three lines of test."""
+    check_component(component)
+
+
+def test_class_may_stand_for_the_component() -> None:
+    """A class whose parameters have defaults is tried with them."""
+    check_component(Honest, cases=FEW)
+
+
+def test_flaw_tells_where_and_how_often() -> None:
+    """A flaw names the first database that shows it and counts the others."""
+    (flaw,) = find_flaws(ReturnsNone())
+    assert str(flaw) == (
+        "result: it returned NoneType, not Elements. "
+        f"[on: no transactions (5 items, 0 transactions, k = 3, ε = 1) and {len(odd_cases()) - 1} more]"
+    )
+
+
+# --- the other stages ---------------------------------------------------------------------------
+
+
+@frozen
+class Greedy:
+    """Shares that depend on the clock."""
+
+    @hookimpl
+    def allocate_budget(self) -> BudgetPlan:
+        """Give the first stage whatever."""
+        return BudgetPlan(Fraction(random.randint(1, 10**6), 10**7), Fraction(4, 10), Fraction(1, 10))  # noqa: S311
+
+
+@frozen
+class TooMuch:
+    """Shares that exceed the whole."""
+
+    @hookimpl
+    def allocate_budget(self) -> BudgetPlan:
+        """Promise more than there is."""
+        return BudgetPlan(Fraction(1), Fraction(1), Fraction(1))
+
+
+@frozen
+class LargeLambda:
+    """A λ that exceeds the universe.
+
+    Privacy: looks at nothing.
+    """
+
+    @hookimpl
+    def estimate_lambda(self, request: Request) -> Estimate:
+        """Say k, whatever the universe."""
+        return Estimate(lam=request.requested)
+
+
+@frozen
+class TooLongBasis:
+    """One basis of everything, over and over."""
+
+    @hookimpl
+    def construct_basis(self, request: Request) -> BasisSet:
+        """Name an item that is not there."""
+        return BasisSet([range(len(request.public.universe) + 1)])
+
+
+@frozen
+class Counts:
+    """Counts the empty itemset, and reports it as broken mutants would.
+
+    Privacy: one measurement of one bin.
+    """
+
+    times: int = 1
+    error: float = 1.0
+
+    @hookimpl
+    def reconstruct_counts(self, curator: Curator) -> NoisyCounts:
+        """Count."""
+        total = float(curator.measure(BinCounts([()])).values[0])
+        return NoisyCounts([()] * self.times, [total] * self.times, [self.error] * self.times, total, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("mutant", "contract", "words"),
+    [
+        (Greedy(), "deterministic", "the same seed gives another result"),
+        (TooMuch(), "total", "The shares of the budget sum to 3"),
+        (LargeLambda(), "result", "is outside 0 to"),
+        (TooLongBasis(), "result", "it names an item outside the universe"),
+        (Counts(times=2), "result", "it reports an itemset twice"),
+        (Counts(error=-1.0), "result", "a standard error is negative"),
+        (Counts(error=math.nan), "result", "a count or a standard error is not a finite number"),
+    ],
+)
+def test_every_stage_has_contracts(mutant: object, contract: str, words: str) -> None:
+    """A broken component of any stage is found."""
+    flaws = find_flaws(mutant)
+    assert [flaw.contract for flaw in flaws] == [contract]
+    assert words in flaws[0].sentence
+
+
+def test_right_counts_pass() -> None:
+    """What the mutants above are made from is right."""
+    check_component(Counts())
+
+
+def test_draw_before_its_charge_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A curator that forgot to charge would be noticed at the draw."""
+    monkeypatch.setattr(Curator, "_charge", lambda *_: None)
+    assert any("noise is drawn before it is charged" in flaw.sentence for flaw in find_flaws(Honest(), cases=FEW))
+
+
+def test_failure_of_another_stage_is_not_the_components(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where an earlier stage fails, the message says that the component could not be tried."""
+    monkeypatch.setattr("privmine.defaults.estimate.lambda_range", lambda *_: 1 / 0)
+    (flaw,) = find_flaws(Honest(), cases=FEW[1:])
+    assert flaw.contract == "total"
+    assert "it could not be tried, since estimate_lambda failed before it" in flaw.sentence
+    assert "check_component(…, method=NAME)" in flaw.sentence
+
+
+def test_later_stages_do_not_matter() -> None:
+    """A λ estimate without λ is right, although the default selection cannot use it."""
+
+    @frozen
+    class NoLambda:
+        """Has no λ.
+
+        Privacy: looks at nothing.
+        """
+
+        @hookimpl
+        def estimate_lambda(self) -> Estimate:
+            """Return no λ."""
+            return Estimate()
+
+    assert {flaw.contract for flaw in find_flaws(NoLambda(), cases=FEW)} == {"pickle"}  # it is defined in a function
+
+
+# --- how it is called ---------------------------------------------------------------------------
+
+
+@frozen
+class TwoStages(Honest):
+    """Implements two stages.
+
+    Privacy: as usual.
+    """
+
+    @hookimpl
+    def estimate_lambda(self) -> Estimate:
+        """Say 0."""
+        return Estimate(lam=0)
+
+
+def test_stage_is_asked_for_where_it_is_not_clear() -> None:
+    """A class with two stages, or none, must be checked for a named stage."""
+    with pytest.raises(InputError, match="TwoStages implements estimate_lambda, select_elements; name the stage"):
+        check_component(TwoStages())
+    with pytest.raises(InputError, match="NoHook implements no stage with @hookimpl; name the stage"):
+        check_component(NoHook())
+    with pytest.raises(InputError, match="'selection' is no stage"):
+        check_component(Honest(), "selection")
+
+
+def test_unknown_method_is_a_flaw() -> None:
+    """A method that is not there is told like any other flaw."""
+    (flaw,) = find_flaws(Honest(), method="privbases")
+    assert "Did you mean 'privbasis'?" in flaw.sentence
+
+
+def test_all_components_by_distribution() -> None:
+    """The components of one distribution; a distribution without any is refused."""
+    assert [found.name for found in all_components("privmine")][:2] == ["fixed-shares", "rank-gap"]
+    assert len(all_components()) >= len(all_components("privmine")) >= 5
+    with pytest.raises(UnknownNameError, match="Is it installed"):
+        all_components("privmine-nowhere")
+
+
+def test_parametrisation_has_readable_ids() -> None:
+    """Test ids say stage and name."""
+    mark = parametrize_components("privmine")
+    assert "select_elements=items-and-pairs" in [parameter.id for parameter in mark.args[1]]  # type: ignore[attr-defined]
+
+
+@settings(max_examples=10, deadline=None)
+@given(databases())
+def test_generated_databases_can_be_tried(case: Case) -> None:
+    """The strategy makes cases that a right component passes."""
+    check_component(Honest(), cases=[case])
+
+
+@settings(max_examples=30, deadline=None)
+@given(neighbours(max_items=4))
+def test_neighbours_differ_by_one_transaction(pair: tuple[Case, Case]) -> None:
+    """The larger database has one transaction more, and the same question."""
+    smaller, larger = pair
+    rest = list(larger.baskets)
+    for basket in smaller.baskets:
+        rest.remove(basket)
+    assert len(rest) == 1
+    assert (smaller.items, smaller.k, smaller.epsilon) == (larger.items, larger.k, larger.epsilon)
+
+
+def test_kit_needs_neither_pytest_nor_hypothesis() -> None:
+    """Importing the kit imports no test tool, so that it ships without dependencies."""
+    import subprocess
+    import sys
+
+    code = "import sys, privmine.testing; sys.exit(bool({'pytest', 'hypothesis'} & set(sys.modules)))"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_random_cases_are_the_same_for_the_same_seed() -> None:
+    """A failure can be tried again."""
+    make = partial(random_case, items=5, transactions=9)
+    assert make(7) == make(7)
+    assert make(7).baskets != make(8).baskets
