@@ -56,15 +56,19 @@ class PipelineSample:
 
     def claims(self) -> dict[str, Fraction]:
         """What the outcomes may reveal at most, stage by stage: what the plan lets a run have spent by then."""
-        (trace,) = self._runs(0, 1, 0)
-        plan = trace.result("allocate_budget")
-        if not isinstance(plan, BudgetPlan):
-            raise InputError(f"The pipeline cannot be sampled: {trace.failure}")
-        limits = plan.limits()
+        limits = self.plan().limits()
         # Without access to data, construction reveals what selection did.
         limits["construct_basis"] = limits["select_elements"]
         claims = {stage: limits[stage] * self.case.epsilon for stage in STAGES if stage in limits}
         return {**claims, RELEASE: self.case.epsilon}
+
+    def plan(self) -> BudgetPlan:
+        """How the pipeline divides the budget."""
+        trace = next(self._runs(0, 1, 0))
+        plan = trace.result("allocate_budget")
+        if not isinstance(plan, BudgetPlan):
+            raise InputError(f"The pipeline cannot be sampled: {trace.failure}")
+        return plan
 
     def _runs(self, side: int, count: int, seed: int) -> Iterator[Trace]:
         case = self.case

@@ -28,7 +28,7 @@ from privmine.queries import Candidate, Query, Scores
 from privmine.release import Release
 from privmine.run import Part
 
-Kind: TypeAlias = Literal["measure", "choose"]
+Kind: TypeAlias = Literal["measure", "choose", "choose_noisy"]
 WatchCurator: TypeAlias = Callable[[Curator], Curator]
 
 
@@ -42,10 +42,10 @@ class Call:
 
     Attributes:
         stage: who asked.
-        kind: a measurement or a selection.
+        kind: a measurement, or one of the two ways to select.
         size: how many values were measured, or how many candidates there were, the tail included.
         draws: how many candidates were to be chosen; 0 for a measurement.
-        factor: the scale of the noise, or the rate of the selection.
+        factor: the scale of the noise, or the rate of an exponential selection.
         values: the exact values that the noise was drawn for.
         tail: the candidates of a selection that were not listed.
         query: what was asked; None where noise was drawn although nobody had asked the curator.
@@ -168,6 +168,11 @@ class RecordingNoise:
         self._trace.drawn("choose", scores, n, rate, tail)
         return self._source.select(scores, n, rate, tail)
 
+    def noisy_top(self, scores: IntArray, n: int, scale: Fraction, tail: Tail | None = None) -> IntArray:
+        """Choose the largest after noise; the curator names them."""
+        self._trace.drawn("choose_noisy", scores, n, scale, tail)
+        return self._source.noisy_top(scores, n, scale, tail)
+
     def below(self, bound: int) -> int:
         """A uniform integer."""
         return self._source.below(bound)
@@ -192,6 +197,11 @@ class ReplayingNoise:
     def select(self, scores: IntArray, n: int, rate: Fraction, tail: Tail | None = None) -> IntArray:
         """Nothing that matters: the watched curator puts the frozen candidates in place of it."""
         self._frozen(self._trace.drawn("choose", scores, n, rate, tail))
+        return np.zeros(n, dtype=np.int64)
+
+    def noisy_top(self, scores: IntArray, n: int, scale: Fraction, tail: Tail | None = None) -> IntArray:
+        """Likewise."""
+        self._frozen(self._trace.drawn("choose_noisy", scores, n, scale, tail))
         return np.zeros(n, dtype=np.int64)
 
     def below(self, bound: int) -> int:
@@ -230,6 +240,11 @@ class WatchedCurator(Curator):
         """Select candidates; see `Curator.choose`."""
         with self._trace.asking(self._stage, query, self._desk.meter):
             return super().choose(query, n, epsilon)
+
+    def choose_noisy(self, query: Query, n: int = 1, epsilon: Fraction | None = None) -> Selection:
+        """Select candidates by noise on every score; see `Curator.choose_noisy`."""
+        with self._trace.asking(self._stage, query, self._desk.meter):
+            return super().choose_noisy(query, n, epsilon)
 
     def _names(self, query: Query, scores: Scores, drawn: IntArray) -> list[Candidate]:
         call = self._trace.calls[-1]

@@ -151,24 +151,16 @@ def _price(call: Call) -> Iterator[Finding]:
     if call.charged <= 0:
         yield Finding("unpaid", call.stage, f"the noise of {call.query.name!r} was drawn before it was charged")
         return
-    if call.kind == "measure":
-        needed = call.sensitivity.l1 / call.charged
-        if call.factor < needed:
-            yield Finding(
-                "scale",
-                call.stage,
-                f"{call.query.name!r} got noise of scale {amount(call.factor)}; "
-                f"ε = {amount(call.charged)} asks for {amount(needed)}",
-            )
-        return
     sides = 1 if call.sensitivity.monotone else 2
-    allowed = call.charged / (call.draws * call.sensitivity.linf * sides)
-    if call.factor > allowed:
+    moves = call.sensitivity.l1 if call.kind == "measure" else call.draws * call.sensitivity.linf * sides
+    # The rate of an exponential selection is the inverse of a scale.
+    scale = 1 / call.factor if call.kind == "choose" else call.factor
+    if scale < moves / call.charged:
         yield Finding(
             "scale",
             call.stage,
-            f"{call.query.name!r} was drawn from at rate {amount(call.factor)}; "
-            f"ε = {amount(call.charged)} pays for {amount(allowed)}",
+            f"{call.query.name!r} was answered with noise of scale {amount(scale)}; "
+            f"ε = {amount(call.charged)} asks for {amount(moves / call.charged)}",
         )
 
 

@@ -1,32 +1,69 @@
-"""`privmine plugins`."""
+"""`privmine plugins`: what is known by name, and everything about one component."""
 
 from __future__ import annotations
 
-import inspect
 from typing import Any
 
 import rich_click as click
+from attrs import asdict
 
+from privmine import describe
+from privmine.cli.compare import compare
 from privmine.cli.screen import console, print_json, table, text
+from privmine.errors import InputError
 from privmine.model import STAGES
-from privmine.registry import Registered, Registry, registry
+from privmine.registry import Registered, Registry, own_version, registry
 
 
 @click.group(invoke_without_command=True)
 @click.option("--json", "as_json", is_flag=True, help="Print the list as JSON.")
+@click.option(
+    "--requirements",
+    "as_requirements",
+    is_flag=True,
+    help="Print the distributions in use as lines for pip, to make the same environment elsewhere.",
+)
 @click.pass_context
-def plugins(context: click.Context, as_json: bool) -> None:
+def plugins(context: click.Context, as_json: bool, as_requirements: bool) -> None:
     """List the components of each stage, the methods that join them, and plugins that failed to load.
 
-    Example:  privmine plugins --json
+    The environment variable PRIVMINE_LOAD_PLUGINS, a comma-separated list of distributions, limits what is
+    loaded besides privmine itself; empty, it loads nothing else.
+
+    Example:  privmine plugins --requirements > requirements.txt
     """
     if context.invoked_subcommand is not None:
         return
+    if as_json and as_requirements:
+        raise InputError("--json and --requirements print different things; choose one.")
     known = registry()
-    if as_json:
+    if as_requirements:
+        click.echo("\n".join(requirements(known)))
+    elif as_json:
         print_json(as_data(known))
     else:
-        show(known)
+        show_list(known)
+
+
+plugins.add_command(compare)
+
+
+@plugins.command()
+@click.argument("component", metavar="STAGE=NAME")
+@click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
+def show(component: str, as_json: bool) -> None:
+    """Show one component: what it does, why it is private, its parameters, and where its code lives.
+
+    Example:  privmine plugins show select_elements=items-and-pairs
+    """
+    stage, separator, name = component.partition("=")
+    if not separator:
+        raise InputError(f"{component!r} is not of the form STAGE=NAME; for instance select_elements=items-and-pairs.")
+    found = registry().find(stage, name)
+    if as_json:
+        print_json(component_data(found))
+    else:
+        show_component(found)
 
 
 def components(known: Registry) -> list[Registered]:
@@ -34,9 +71,11 @@ def components(known: Registry) -> list[Registered]:
     return sorted(known.components.values(), key=lambda found: (STAGES.index(found.stage), found.name))
 
 
-def summary(cls: type) -> str:
-    """The first line of a class's docstring."""
-    return (inspect.getdoc(cls) or "").partition("\n")[0]
+def requirements(known: Registry) -> list[str]:
+    """The distributions that components come from, privmine first, each at its version."""
+    versions = {found.distribution: found.version for found in known.components.values()}
+    own = versions.pop("privmine", own_version())
+    return [f"privmine=={own}", *(f"{name}=={versions[name]}" for name in sorted(versions))]
 
 
 def as_data(known: Registry) -> dict[str, Any]:
@@ -48,7 +87,7 @@ def as_data(known: Registry) -> dict[str, Any]:
                 "name": found.name,
                 "distribution": found.distribution,
                 "version": found.version,
-                "summary": summary(found.cls),
+                "summary": describe.summary(found.cls),
             }
             for found in components(known)
         ],
@@ -68,7 +107,22 @@ def as_data(known: Registry) -> dict[str, Any]:
     }
 
 
-def show(known: Registry) -> None:
+def component_data(found: Registered) -> dict[str, Any]:
+    """All that is known of one component, as plain values."""
+    return {
+        "stage": found.stage,
+        "name": found.name,
+        "distribution": found.distribution,
+        "version": found.version,
+        "class": f"{found.cls.__module__}.{found.cls.__qualname__}",
+        "file": describe.source_file(found),
+        "description": describe.description(found.cls),
+        "privacy": describe.privacy_argument(found.cls) or None,
+        "parameters": [asdict(parameter) for parameter in describe.parameters(found.cls)],
+    }
+
+
+def show_list(known: Registry) -> None:
     """The registry as tables."""
     out = console()
     rows = table("stage", "component", "from", "what it does")
@@ -77,7 +131,7 @@ def show(known: Registry) -> None:
         stage = found.stage if found.stage != last else ""
         last = found.stage
         origin = f"{found.distribution} {found.version}"
-        rows.add_row(stage, text(found.name), text(origin), text(summary(found.cls)))
+        rows.add_row(stage, text(found.name), text(origin), text(describe.summary(found.cls)))
     out.print(rows)
     methods = table("method", "from", "what it does")
     for preset in known.presets.values():
@@ -89,3 +143,25 @@ def show(known: Registry) -> None:
             f"\n[bold red]Failed to load:[/] {text(failure.plugin)} from {text(failure.distribution)}: "
             f"{text(failure.reason)}"
         )
+
+
+def show_component(found: Registered) -> None:
+    """One component in words, with a table of its parameters."""
+    facts = component_data(found)
+    out = console()
+    out.print(f"[bold]{found.stage}={text(found.name)}[/] from {text(found.distribution)} {text(found.version)}\n")
+    out.print(text(facts["description"]))
+    out.print(f"\n[bold]Privacy:[/] {text(facts['privacy'] or 'its docstring has no Privacy: paragraph.')}")
+    out.print(f"\n[bold]Code:[/] {text(facts['class'])} in {text(facts['file'])}\n")
+    parameters = describe.parameters(found.cls)
+    if not parameters:
+        out.print("It has no parameters.")
+        return
+    rows = table("parameter", "type", "default", "meaning")
+    for parameter in parameters:
+        default = "(required)" if parameter.default is None else parameter.default
+        rows.add_row(text(parameter.name), text(parameter.type), text(default), text(parameter.help))
+    out.print(rows)
+    first = parameters[0]
+    value = "VALUE" if first.default is None else first.default
+    out.print(f"\nSet one with  --set {found.stage}.{text(first.name)}={text(value)}")

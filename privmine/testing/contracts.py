@@ -57,7 +57,8 @@ def class_flaws(component: object, stage: str) -> Iterator[Flaw]:
 
 
 def _can_be_changed(component: object) -> bool:
-    for attribute in attrs.fields(type(component)) if attrs.has(type(component)) else ():
+    cls: Any = type(component)
+    for attribute in attrs.fields(cls) if attrs.has(cls) else ():
         try:
             setattr(component, attribute.name, getattr(component, attribute.name))
         except AttributeError:

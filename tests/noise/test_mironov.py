@@ -51,7 +51,7 @@ def attack(outputs, candidates, can_lead):
     return [{exact for exact in candidates if can_lead(exact, output, float(SCALE))} for output in outputs]
 
 
-@pytest.mark.parametrize("truth, other", [(0, 1), (1, 0)])
+@pytest.mark.parametrize(("truth", "other"), [(0, 1), (1, 0)])
 def test_attack_reads_the_exact_count_from_simulated_noise(truth, other):
     """At ε = 1/10, most outputs of the float sampler prove which of two neighbouring counts is the true one."""
     values = np.full(OUTPUTS, truth)

@@ -24,11 +24,13 @@ LONG = LONGEST_FOR_OPENDP + 1
 
 
 def laplace_probabilities(scale, reach):
+    """Pr[x] = (1 − r)/(1 + r)·r^|x| with r = e^(−1/scale), for |x| ≤ reach."""
     r = exp(-1 / scale)
     return {x: (1 - r) / (1 + r) * r ** abs(x) for x in range(-reach, reach + 1)}
 
 
 def gaussian_probabilities(variance, reach):
+    """Pr[x] ∝ e^(−x²/(2·variance)), for |x| ≤ reach; what lies beyond is negligible."""
     weights = {x: exp(-x * x / (2 * variance)) for x in range(-reach, reach + 1)}
     total = sum(weights.values())
     return {x: weight / total for x, weight in weights.items()}
@@ -140,13 +142,16 @@ def test_root_is_rounded_up(exact):
 def test_opendp_is_given_the_scale_rounded_up(monkeypatch):
     """1/10, whose float lies above, and 1/3 and √2, whose floats lie below, all reach OpenDP at or above."""
     given_scales = []
-    for name in ("make_laplace", "make_gaussian"):
 
-        def record(domain, metric, scale, make=getattr(secure, name)):
+    def recording(make):
+        def record(domain, metric, scale):
             given_scales.append(Fraction(scale))
             return make(domain, metric, scale)
 
-        monkeypatch.setattr(secure, name, record)
+        return record
+
+    for name in ("make_laplace", "make_gaussian"):
+        monkeypatch.setattr(secure, name, recording(getattr(secure, name)))
     source = SecureNoise()
     for denominator in (3, 10, 49, 107):
         source.laplace(np.array([1]), Fraction(1, denominator))

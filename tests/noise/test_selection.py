@@ -10,7 +10,6 @@ from decimal import Decimal, localcontext
 from fractions import Fraction
 from itertools import accumulate, permutations
 from math import exp, factorial
-from random import Random
 
 import numpy as np
 import pytest
@@ -33,6 +32,21 @@ NO_TAIL = Tail(0, 0)
 DIGITS = 120
 
 
+class SeededSource:
+    """Reproducible random bits and bounded integers."""
+
+    def __init__(self, seed):
+        self.generator = np.random.default_rng(seed)
+
+    def bits(self, bits):
+        """That many random bits."""
+        return int.from_bytes(self.generator.bytes(bits // 8))
+
+    def below(self, bound):
+        """A uniform integer below the bound."""
+        return int(self.generator.integers(bound))
+
+
 class ScriptedBits:
     """A source of bits that reads a fixed number from its first binary place on, and keeps account."""
 
@@ -41,9 +55,11 @@ class ScriptedBits:
 
     @property
     def used(self):
+        """How many bits were read."""
         return sum(self.requests)
 
     def __call__(self, bits):
+        """The next bits of the number."""
         self.requests.append(bits)
         assert self.used <= self.places, "the sampler should have decided long ago"
         return (self.number >> (self.places - self.used)) & ((1 << bits) - 1)
@@ -85,11 +101,11 @@ CLASSES = {
 }
 
 
-@pytest.mark.parametrize("scores, sizes, rate, tail", CLASSES.values(), ids=CLASSES)
+@pytest.mark.parametrize(("scores", "sizes", "rate", "tail"), CLASSES.values(), ids=CLASSES)
 def test_class_of_every_u_on_a_grid_is_that_of_a_120_digit_computation(scores, sizes, rate, tail):
-    """u on a fine grid, and next to each boundary, falls in the class that the reference says."""
+    """Each u on a fine grid, and next to each boundary, falls in the class of the reference."""
     ends = boundaries(scores, sizes, rate, tail)
-    places, filler = 4096, Random(5).getrandbits(4032)
+    places, filler = 4096, SeededSource(5).bits(4032)
     starts = [i * 2**64 // 1000 + 12345 for i in range(1000)]
     starts += [int(end * 2**64) + near for end in ends for near in (-(2**27), -2, -1, 0, 1, 2, 2**27)]
     for start in starts:
@@ -145,11 +161,11 @@ def test_tiny_class_before_the_tail_is_never_dropped():
 def test_float_path_decides_nearly_all_draws():
     """10,000 draws of 5,000 classes take 64 bits each and no more."""
     requests = []
-    random = Random(3)
+    source = SeededSource(3)
 
     def counted(bits):
         requests.append(bits)
-        return random.getrandbits(bits)
+        return source.bits(bits)
 
     scores = np.arange(5000)
     peeling = Peeling(scores, np.full(5000, 40), Fraction(1, 1000), NO_TAIL, counted)
@@ -170,15 +186,15 @@ def assert_within_error(weights, sizes, gaps, rate):
 @pytest.mark.parametrize("seed", range(8))
 def test_float_weights_are_within_their_error(seed):
     """Float cumulative weights differ from those of 60 digits by no more than the stated error."""
-    random = Random(seed)
-    rate = Fraction(random.randrange(1, 1000), random.randrange(1, 10**6))
+    generator = np.random.default_rng(seed)
+    rate = Fraction(int(generator.integers(1, 1000)), int(generator.integers(1, 10**6)))
     reach = int(FLOAT_EXPONENT / rate)
-    gaps = sorted({0, *(random.randrange(reach) for _ in range(300))}, reverse=True)
-    sizes = [random.choice([1, 2, 1000, 10**7]) for _ in gaps]
+    gaps = sorted({0, *generator.integers(reach, size=300).tolist()}, reverse=True)
+    sizes = generator.choice([1, 2, 1000, 10**7], len(gaps)).tolist()
     weights = FloatWeights(0, np.array(sizes, dtype=float), np.array(gaps, dtype=float), rate)
     assert_within_error(weights, sizes, gaps, rate)
-    for number in random.sample(range(len(gaps)), 100):
-        sizes[number] = random.randrange(sizes[number])
+    for number in generator.permutation(len(gaps))[:100].tolist():
+        sizes[number] = int(generator.integers(sizes[number]))
         weights.resize(number, sizes[number])
     assert_within_error(weights, sizes, gaps, rate)
 
@@ -217,24 +233,24 @@ def ordered_probabilities(scores, n, rate, tail=NO_TAIL):
 
 
 @pytest.mark.parametrize(
-    "scores, n, tail",
+    ("scores", "n", "tail"),
     [([4, 2, 2, 0], 3, NO_TAIL), ([3, 3, 1], 3, Tail(1, 2)), ([0, 0, 0, 0], 2, NO_TAIL)],
     ids=["ties", "tail", "all ties"],
 )
 def test_ordered_outcomes_have_their_exact_probabilities(scores, n, tail, assert_fits):
     """4,000 selections fit the probabilities of all ordered outcomes."""
-    random, rate = Random(11), Fraction(2, 5)
+    source, rate = SeededSource(11), Fraction(2, 5)
+    array = np.array(scores)
     draws = (
-        tuple(select(np.array(scores), n, rate, tail, random_bits=random.getrandbits, below=random.randrange).tolist())
-        for _ in range(4_000)
+        tuple(select(array, n, rate, tail, random_bits=source.bits, below=source.below).tolist()) for _ in range(4_000)
     )
     assert_fits(draws, ordered_probabilities(scores, n, rate, tail))
 
 
 def test_members_of_a_class_are_drawn_uniformly_without_repetition(assert_fits):
     """Three draws from a class of five give each of the 60 ordered triples equally often."""
-    random = Random(2)
-    draws = (tuple(distinct_ranks([0, 0, 0], np.array([5]), random.randrange)) for _ in range(30_000))
+    source = SeededSource(2)
+    draws = (tuple(distinct_ranks([0, 0, 0], np.array([5]), source.below)) for _ in range(30_000))
     assert_fits(draws, dict.fromkeys(permutations(range(5), 3), factorial(2) / factorial(5)))
 
 
@@ -258,13 +274,13 @@ def test_answer_is_a_sample_without_replacement(scores, tail, rate, data):
 
 
 def test_all_candidates_can_be_selected():
-    """n equal to the number of candidates gives each of them, and the tail as often as it has members."""
+    """Drawing as many as there are gives each of them, and the tail as often as it has members."""
     answer = select(np.array([3, 3, 0]), 5, Fraction(1), Tail(1, 2))
     assert sorted(answer.tolist()) == [0, 1, 2, 3, 3]
 
 
 def test_no_draw_needs_no_candidate():
-    """n = 0 gives nothing, even from nothing."""
+    """No draw gives nothing, even from nothing."""
     assert select(np.array([], dtype=np.int64), 0, Fraction(1)).tolist() == []
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from fractions import Fraction
 from math import exp
-from random import Random
 
 import numpy as np
 import pytest
@@ -45,6 +44,7 @@ class ScriptedBytes:
         self.words, self.more, self.sizes = words, iter(more), []
 
     def __call__(self, size):
+        """The next bytes of the script."""
         self.sizes.append(size)
         if len(self.sizes) == 1:
             return b"".join(word.to_bytes(2, "little") for word in self.words)
@@ -72,7 +72,7 @@ def test_undecided_coin_extends_its_number():
 @pytest.mark.parametrize("scale", [Fraction(1, 3), Fraction(1), Fraction(7, 2), Fraction(1000, 3)])
 def test_draws_have_their_exact_probabilities(scale, assert_fits):
     """400,000 draws fit the discrete Laplace distribution, also at a scale that is no integer."""
-    draws = discrete_laplace(400_000, scale, Random(int(scale * 12)).randbytes)
+    draws = discrete_laplace(400_000, scale, np.random.default_rng(int(scale * 12)).bytes)
     assert_fits(draws.tolist(), laplace_probabilities(float(scale), int(scale * 14) + 3))
 
 
@@ -98,7 +98,7 @@ def test_tiny_scale_gives_no_noise():
 
 def test_largest_scale_fits():
     """At the largest scale, draws spread as wide as they should and stay in range."""
-    draws = discrete_laplace(20_000, Fraction(LARGEST_SCALE), Random(1).randbytes)
+    draws = discrete_laplace(20_000, Fraction(LARGEST_SCALE), np.random.default_rng(1).bytes)
     spread = float(np.abs(draws.astype(float)).mean())
     assert 0.95 < spread / LARGEST_SCALE < 1.05
 

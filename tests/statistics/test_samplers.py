@@ -104,7 +104,7 @@ def test_below(bound):
 
 @pytest.mark.parametrize("source", [SecureNoise(), SimulatedNoise(1)], ids=["exact", "simulated"])
 @pytest.mark.parametrize(
-    "scores, n, tail",
+    ("scores", "n", "tail"),
     [([4, 2, 2, 0], 4, Tail(0, 0)), ([3, 3, 1, -2], 3, Tail(1, 3))],
     ids=["all of four with ties", "three with ties and a tail"],
 )

@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from privmine.curator import Curator, Desk, Meter
+from privmine.model import Public
+from privmine.noise.secure import SecureNoise
+from privmine.privacy import PureDP
+from privmine.queries import (
+    VERIFIED,
+    BinCounts,
+    ItemSupports,
+    LengthHistogram,
+    PairSupports,
+    RankGap,
+    SumQuery,
+    Supports,
+    TruncatedSupports,
+    WeightedSupports,
+)
+from privmine.store.transactions import Transactions
+
+QUERIES = [
+    ItemSupports(3),
+    PairSupports((0, 1, 2)),
+    Supports([(), (0, 1)]),
+    RankGap(3, 1, 3),
+    BinCounts([(0, 1), (2,)]),
+    LengthHistogram(3),
+    WeightedSupports(1, 3, [0, 6, 3, 2]),
+    SumQuery(lambda transaction: [len(transaction)], 1, 3),
+    TruncatedSupports(k=2, max_length=2, item_count=3, gamma=1),
+]
+#: Whole numbers, sevenths and a scale far beyond any count: the noise stays whole.
+PRICES = [Fraction(1), Fraction(1, 7), Fraction(1, 10**5)]
+
+
+def curator() -> Curator:
+    transactions = Transactions.from_lists([[0, 1], [0], [1, 2]], items=[0, 1, 2])
+    desk = Desk(
+        transactions.store, Public(transactions.universe), SecureNoise(), PureDP(), Meter(Fraction(10)), lambda _: False
+    )
+    return Curator(desk, "select_elements", "tried", Fraction(10))
+
+
+def test_all_verified_queries_are_here() -> None:
+    """A new query joins this test."""
+    assert {type(query) for query in QUERIES} == VERIFIED
+
+
+@pytest.mark.parametrize("price", PRICES, ids=str)
+@pytest.mark.parametrize("query", QUERIES, ids=lambda query: type(query).__name__)
+def test_every_measured_answer_is_an_integer(query, price) -> None:
+    """Whatever is asked at whatever price: 64-bit integers, no floating-point artefact."""
+    if isinstance(query, TruncatedSupports):
+        answer = curator().choose(query, 2, price)
+        assert all(isinstance(item, int) for found in answer.chosen for item in found)
+        return
+    answer = curator().measure(query, price)
+    assert answer.values.dtype == np.int64
+    assert len(answer.values) == query.size
+
+
+@pytest.mark.parametrize("query", QUERIES, ids=lambda query: type(query).__name__)
+def test_every_selection_names_public_candidates(query) -> None:
+    """A selection answers with plain integers and itemsets of them, never with a score."""
+    for found in curator().choose(query, 1, Fraction(1)).chosen:
+        assert isinstance(found, int) or all(type(item) is int for item in found)
