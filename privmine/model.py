@@ -85,6 +85,11 @@ def _optional_itemsets(values: Iterable[Iterable[int]] | None) -> tuple[Itemset,
 _same_array = cmp_using(eq=np.array_equal)
 
 
+def optional_itemset(items: Iterable[int] | None) -> Itemset | None:
+    """An itemset in its one form, or None as it is."""
+    return None if items is None else itemset(items)
+
+
 def itemset_tuple(values: Iterable[Iterable[int]]) -> tuple[Itemset, ...]:
     """Many itemsets, each in its one form."""
     return tuple(itemset(value) for value in values)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
+import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points, packages_distributions, version
@@ -246,7 +247,7 @@ def discover(points: Iterable[EntryPoint] | None = None) -> Registry:
     wanted = _wanted_plugins()
     for point in ordered:
         owner = _owner(point)
-        if owner != PROJECT and wanted is not None and owner not in wanted:
+        if owner != PROJECT and wanted is not None and _normalised(owner) not in wanted:
             continue
         try:
             registry.load(point.load(), point.name, owner, point.dist.version if point.dist else "unknown")
@@ -262,7 +263,12 @@ def _owner(point: EntryPoint) -> str:
 
 def _wanted_plugins() -> set[str] | None:
     limit = os.environ.get("PRIVMINE_LOAD_PLUGINS")
-    return None if limit is None else {name.strip() for name in limit.split(",") if name.strip()}
+    return None if limit is None else {_normalised(name.strip()) for name in limit.split(",") if name.strip()}
+
+
+def _normalised(distribution: str) -> str:
+    """A distribution's name as PEP 503 compares it: privmine_tf is privmine-tf."""
+    return re.sub(r"[-_.]+", "-", distribution).lower()
 
 
 @cache

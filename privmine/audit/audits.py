@@ -98,40 +98,44 @@ def audit(
     """
     subject = target if isinstance(target, Subject) else subject_of(target, stage, trust)
     with worker_pool(workers, (subject.pipeline, database, noise)) as pool:
-        example = _replayed(subject, effort, seed, database, pool, progress)
+        pairs, example = _replayed(subject, effort, seed, database, pool, progress)
         refused = example is not None and not any(finding.violates for finding in example.findings)
         sampled = () if refused else _sampled(subject, effort, seed, database, noise, pool, progress)
-    return AuditReport(subject.name, subject.stage, effort.name, effort.pairs + effort.examples, example, sampled)
+    return AuditReport(subject.name, subject.stage, effort.name, pairs, example, sampled)
 
 
 def _replayed(
     subject: Subject, effort: Effort, seed: int, database: MakeDatabase, pool: Executor | None, progress: Progress
-) -> Counterexample | None:
-    """The smallest counterexample found; one that violates a rule rather than one that is refused."""
+) -> tuple[int, Counterexample | None]:
+    """On how many pairs runs were replayed, and the smallest counterexample; rather a violation than a refusal."""
     pipeline = subject.pipeline
-    found = list(
-        counterexamples(
-            pipeline,
-            some_cases(effort.pairs, seed),
-            database,
-            workers=pool,
-            progress=lambda done: progress(f"{subject.name}: replaying", done, effort.pairs),
-        )
-    )
+    replayed = 0
+
+    def told(done: int) -> None:
+        nonlocal replayed
+        replayed = done
+        progress(f"{subject.name}: replaying", done, effort.pairs)
+
+    found = []
+    cases = some_cases(effort.pairs, seed)
+    for example in counterexamples(pipeline, cases, database, workers=pool, progress=told):
+        found.append(example)
+        if any(finding.violates for finding in example.findings):
+            break
     # Requests that a component does not take are no evidence, unless it takes none.
     telling = [example for example in found if any(finding.rule != "input" for finding in example.findings)]
     if telling:
         progress(f"{subject.name}: shrinking", 0, 1)
-        worst = next((example for example in telling if any(f.violates for f in example.findings)), telling[0])
-        return smallest(pipeline, worst, database)
+        violating = found[-1] if any(finding.violates for finding in found[-1].findings) else telling[0]
+        return replayed, smallest(pipeline, violating, database)
     if len(found) == effort.pairs and found:
-        return found[0]
+        return replayed, found[0]
     if effort.examples:
         from privmine.audit.neighbours import search
 
         progress(f"{subject.name}: searching", 0, 1)
-        return search(pipeline, effort.examples, seed, database)
-    return None
+        return replayed + effort.examples, search(pipeline, effort.examples, seed, database)
+    return replayed, None
 
 
 def smallest(pipeline: Pipeline, example: Counterexample, database: MakeDatabase = make_database) -> Counterexample:

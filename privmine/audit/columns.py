@@ -38,11 +38,12 @@ class Column:
 
     def cuts(self, rows: slice) -> FloatArray:
         """Values that divide the given runs, of both sides together, into parts of about equal size."""
-        pooled = np.concatenate([side[rows] for side in self.values])
+        pooled: FloatArray = np.concatenate([side[rows] for side in self.values])
         pooled = pooled[~np.isnan(pooled)]
         if not len(pooled):
-            return pooled
-        return np.unique(np.quantile(pooled, np.linspace(0, 1, _MOST_CUTS + 1), method="nearest"))
+            return np.zeros(0)
+        cuts: FloatArray = np.unique(np.quantile(pooled, np.linspace(0, 1, _MOST_CUTS + 1), method="nearest"))
+        return cuts
 
     def cells(self, side: int, rows: slice, cuts: FloatArray) -> IntArray:
         """For each run the number of the cell that it falls into: a label, or between two cuts; 0 where it has none."""

@@ -160,8 +160,9 @@ class RecordingNoise:
     def laplace(self, values: IntArray, scale: Fraction) -> IntArray:
         """Add rounded Laplace noise."""
         call = self._trace.drawn("measure", values, 0, scale)
-        call.answer = np.rint(self._source.laplace(values, scale)).astype(np.int64)
-        return call.answer.copy()
+        noisy = np.rint(self._source.laplace(values, scale)).astype(np.int64)
+        call.answer = noisy.copy()
+        return noisy
 
     def select(self, scores: IntArray, n: int, rate: Fraction, tail: Tail | None = None) -> IntArray:
         """Draw candidates; the curator names them."""

@@ -15,6 +15,8 @@ from functools import partial
 from itertools import islice
 from typing import Any
 
+import attrs
+import numpy as np
 from attrs import frozen
 
 from privmine.audit.cases import Case, MakeDatabase, make_database
@@ -30,7 +32,7 @@ from privmine.audit.recording import (
     watched_pipeline,
 )
 from privmine.errors import InputError
-from privmine.model import BudgetPlan
+from privmine.model import BudgetPlan, Itemsets
 from privmine.pipeline import Pipeline
 from privmine.privacy import amount
 from privmine.release import Release
@@ -95,7 +97,7 @@ def counterexamples(
         workers: runs batches of cases side by side; what it is given must be picklable.
         progress: told how many cases are done.
     """
-    batches = iter(lambda source=iter(cases): list(islice(source, _BATCH)), [])
+    batches = _batches(iter(cases))
     found = (
         (_replay_batch(pipeline, batch, database) for batch in batches)
         if workers is None
@@ -108,6 +110,11 @@ def counterexamples(
         yield from examples
 
 
+def _batches(cases: Iterator[Case]) -> Iterator[list[Case]]:
+    while batch := list(islice(cases, _BATCH)):
+        yield batch
+
+
 def _replay_batch(pipeline: Pipeline, batch: list[Case], database: MakeDatabase) -> tuple[int, list[Counterexample]]:
     results = [(case, replay(pipeline, case, database)) for case in batch]
     return len(batch), [Counterexample(case, findings) for case, findings in results if findings]
@@ -117,8 +124,12 @@ def _side_by_side(
     workers: Executor, pipeline: Pipeline, batches: Iterator[list[Case]], database: MakeDatabase
 ) -> Iterator[tuple[int, list[Counterexample]]]:
     futures = [workers.submit(_replay_batch, pipeline, batch, database) for batch in batches]
-    for future in futures:
-        yield future.result()
+    try:
+        for future in futures:
+            yield future.result()
+    finally:
+        for future in futures:  # Nobody waits for the rest, if the reader has seen enough.
+            future.cancel()
 
 
 def accounting(trace: Trace) -> Iterator[Finding]:
@@ -217,9 +228,9 @@ def _same_question(one: Call, other: Call) -> Iterator[Finding]:
 
 
 def _equal_queries(first: Any, second: Any) -> bool:
-    if type(first).__eq__ is object.__eq__:
-        return bool(first.name == second.name and first.size == second.size)
-    return bool(first == second)
+    """Whether two queries ask the same; those that do not compare by value are compared by what they show."""
+    compares = "__eq__" in {name for owner in type(first).__mro__[:-1] for name in vars(owner)}
+    return bool(first == second if compares else (first.name, first.size) == (second.name, second.size))
 
 
 def _within_sensitivity(one: Call, other: Call) -> Iterator[Finding]:
@@ -246,8 +257,7 @@ def _same_results(recorded: Trace, replayed: Trace) -> Iterator[Finding]:
             yield Finding(
                 "result",
                 one.stage,
-                f"{_short(one.copy)} on the one database, {_short(other.copy)} on its neighbour; "
-                "it looks at the data, or draws randomness of its own",
+                f"{_contrast(one.copy, other.copy)}; it looks at the data, or draws randomness of its own",
             )
             return  # What follows from it is no finding of its own.
 
@@ -256,7 +266,9 @@ def _same_ending(recorded: Trace, replayed: Trace) -> Iterator[Finding]:
     one, other = recorded.failure, replayed.failure
     if (type(one), str(one)) != (type(other), str(other)):
         yield Finding(
-            "failure", _stage(one or other), f"{one or 'no error'} on the one database, {other or 'no error'} on the other"
+            "failure",
+            _stage(one or other),
+            f"{one or 'no error'} on the one database, {other or 'no error'} on its neighbour",
         )
     elif one is not None:
         # A component may turn down a request; that is decided from public facts, as both runs show.
@@ -272,6 +284,22 @@ def _stage(error: object) -> str:
     return getattr(error, "stage", "")
 
 
-def _short(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= 120 else f"{text[:117]}…"
+def _contrast(one: Any, other: Any) -> str:
+    """Where two results differ; the fields that are equal are left out."""
+    if type(one) is not type(other) or not attrs.has(type(one)):
+        return f"{_short(one)} on the one database, {_short(other)} on its neighbour"
+    fields = {field.name: (getattr(one, field.name), getattr(other, field.name)) for field in attrs.fields(type(one))}
+    return ", ".join(
+        f"{name} is {_short(first)} on the one database and {_short(second)} on its neighbour"
+        for name, (first, second) in fields.items()
+        if not _equal(first, second)
+    )
+
+
+def _equal(one: Any, other: Any) -> bool:
+    return bool(np.array_equal(one, other) if isinstance(one, np.ndarray) else one == other)
+
+
+def _short(value: Any) -> str:
+    text = str(list(value)) if isinstance(value, np.ndarray | Itemsets) else repr(value)
+    return text if len(text) <= 80 else f"{text[:77]}…"

@@ -62,7 +62,7 @@ class AuditReport:
 
     @property
     def best_bound(self) -> Bound | None:
-        """The bound that says most: of the stage in question, the one that comes nearest to its claim, or exceeds it."""
+        """The bound that says most: of the stage in question, the one nearest to its claim, or beyond it."""
         claimed = [bound for bound in self.bounds if bound.claim > 0 or bound.violates]
         own = [bound for bound in claimed if self.stage in (None, bound.group) or bound.violates]
         return max(
@@ -83,11 +83,12 @@ class AuditReport:
             lines.extend(f"    {line}" for line in self.counterexample.snippet().splitlines() if line)
         bound = self.best_bound
         if bound is not None:
-            lines.append(f"  sampled {2 * bound.runs} test runs a pair: {bound}" if bound.runs else f"  sampled: {bound}")
-            lines.append(f"    with confidence {bound.confidence:.4g}")
-        for sampled in self.sampled:
-            if any(found.violates for found in sampled.bounds):
-                lines.append(f"    on {sampled.case.code()} with {sampled.noise} noise")
+            lines.append(f"  sampled: {bound}; confidence {bound.confidence:.4g}")
+        lines.extend(
+            f"    on {sampled.case.code()} with {sampled.noise} noise"
+            for sampled in self.sampled
+            if any(found.violates for found in sampled.bounds)
+        )
         return lines
 
     def to_dict(self) -> dict[str, Any]:

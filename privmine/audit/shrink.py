@@ -54,22 +54,20 @@ def _with_rows(case: Case, rows: tuple[Row, ...]) -> Case:
 
 
 def _with_fewer_items(case: Case) -> Iterator[Case]:
-    """Without the last items, if nobody has them, else without the last one wherever it is."""
-    used = 1 + max((item for row in case.larger for item in row), default=-1)
-    if used < case.items:
-        yield evolve(case, items=used)
-    if case.items:
-        last = case.items - 1
+    """The first items only, in the universe and in every transaction."""
+    for items in range(case.items):
         yield evolve(
             case,
-            items=last,
-            transactions=tuple(tuple(item for item in row if item < last) for row in case.transactions),
-            extra=tuple(item for item in case.extra if item < last),
+            items=items,
+            transactions=tuple(tuple(item for item in row if item < items) for row in case.transactions),
+            extra=tuple(item for item in case.extra if item < items),
         )
 
 
 def _shorter_rows(row: Row) -> Iterator[Row]:
-    for index in range(len(row)):
+    for size in range(len(row)):
+        yield row[:size]
+    for index in range(len(row) - 1):
         yield row[:index] + row[index + 1 :]
 
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from fractions import Fraction
-from math import inf, log
+from math import inf, log, sqrt
 from typing import Any, Protocol
 
 import numpy as np
@@ -50,7 +50,7 @@ class Bound:
         group: the stage, or whatever the mechanism calls the last features that were looked at.
         claim: the ε that the mechanism claims for them.
         lower: ε is at least this.
-        confidence: with this probability all bounds of one audit hold.
+        confidence: with this probability all bounds from the same pair of databases hold.
         event: what was more probable on one database; empty where nothing was.
         favours: 0 if it was more probable on the first database, 1 if on the second.
         hits: how often it happened on the database that it favours, and on the other one.
@@ -198,19 +198,15 @@ def _best_events(
     # The score is fitted to one part and its thresholds are chosen on the other, else it would flatter itself.
     middle = (rows.start + rows.stop) // 2
     fit, choose = slice(rows.start, middle), slice(middle, rows.stop)
-    deviations = 1 + log(1 / error_rate) ** 0.5
-    candidates = [_best_of_column(column, fit, choose, favours, deviations) for column in of_groups(columns, groups[-1:])]
+    deviations = 1 + sqrt(log(1 / error_rate))
+    candidates = [
+        _most_promising(_column_events(column, fit), choose, favours, deviations)
+        for column in of_groups(columns, groups[-1:])
+    ]
     candidates.append(_best_score([*of_groups(columns, groups)], fit, choose, favours, deviations))
     found = [candidate for candidate in candidates if candidate is not None and candidate[0] > 0]
     found.sort(key=lambda candidate: -candidate[0])
     return [event for _, event in found[:_TESTED]]
-
-
-def _best_of_column(
-    column: Column, fit: slice, choose: slice, favours: int, deviations: float
-) -> tuple[float, Event] | None:
-    """The event on one feature that promises most."""
-    return _most_promising(_column_events(column, fit), choose, favours, deviations)
 
 
 def _column_events(column: Column, fit: slice) -> Iterator[Event]:
@@ -296,7 +292,7 @@ def _promise(likely: int, unlikely: int, runs: int, deviations: float) -> float:
     if not likely:
         return -inf
     high, low = likely / runs, (unlikely + 1) / runs
-    errors = ((1 - high) / likely) ** 0.5 + (max(0.0, 1 - low) / (unlikely + 1)) ** 0.5
+    errors = sqrt((1 - high) / likely) + sqrt(max(0.0, 1 - low) / (unlikely + 1))
     return log(high / low) - deviations * errors
 
 

@@ -166,6 +166,6 @@ def _complaint(text: NDArray[np.uint8], name: str) -> str:
     if len(foreign) and int(foreign[0]) == min(places):
         return (
             f"{name}, line {line}: not FIMI text. A line must consist of non-negative integers "
-            "between blanks; other labels can be read from CSV."
+            "between blanks."
         )
     return f"{name}, line {line}: a number has more than {_MOST_DIGITS} digits."

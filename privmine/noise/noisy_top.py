@@ -40,6 +40,11 @@ class _Bounds(NamedTuple):
     high: Decimal
 
 
+def _minus(number: Decimal) -> Decimal:
+    """The negative, as it is: the operator would round it to the digits of the thread's own context."""
+    return number.copy_negate()
+
+
 class _Rounded:
     """Arithmetic on bounds: all that lowers a bound is rounded down, all that raises it up.
 
@@ -75,8 +80,8 @@ class _Rounded:
         # Up to the next numerator, −ln u falls by less than 1/numerator. Twice that also covers the
         # rounded division, since there are more digits than `bits` bits can tell apart.
         width = self._up.divide(_TWO, numerator)
-        low = self._down.subtract(-self._down.next_plus(logarithm), width)
-        return _Bounds(max(_ZERO, low), -self._down.next_minus(logarithm))
+        low = self._down.subtract(_minus(self._down.next_plus(logarithm)), width)
+        return _Bounds(max(_ZERO, low), _minus(self._down.next_minus(logarithm)))
 
     def laplace_quantile(self, s: _Bounds) -> _Bounds:
         """The Laplace quantile of u = e^(−s): −ln(2·(1−u)) where 1−u ≤ ½, else ln 2 − s.
@@ -87,17 +92,17 @@ class _Rounded:
         return _Bounds(self._quantile_low(s.high), self._quantile_high(s.low))
 
     def _quantile_low(self, s: Decimal) -> Decimal:
-        rest = self._up.subtract(_ONE, self._down.next_minus(self._down.exp(-s)))
+        rest = self._up.subtract(_ONE, self._down.next_minus(self._down.exp(_minus(s))))
         if rest <= _HALF:
-            return -self._up.next_plus(self._up.ln(self._up.multiply(_TWO, rest)))
+            return _minus(self._up.next_plus(self._up.ln(self._up.multiply(_TWO, rest))))
         return self._down.subtract(self._down.next_minus(self._down.ln(_TWO)), s)
 
     def _quantile_high(self, s: Decimal) -> Decimal:
-        rest = self._down.subtract(_ONE, self._up.next_plus(self._up.exp(-s)))
+        rest = self._down.subtract(_ONE, self._up.next_plus(self._up.exp(_minus(s))))
         if rest <= 0:
             return _INFINITY
         if rest < _HALF:
-            return -self._down.next_minus(self._down.ln(self._down.multiply(_TWO, rest)))
+            return _minus(self._down.next_minus(self._down.ln(self._down.multiply(_TWO, rest))))
         return self._up.subtract(self._up.next_plus(self._up.ln(_TWO)), s)
 
 
@@ -204,7 +209,7 @@ def _float_bounds(
 
 def _laplace(arithmetic: _Rounded, candidate: _Listed) -> _Bounds:
     size = arithmetic.exponential(candidate.uniform)
-    return _Bounds(-size.high, -size.low) if candidate.negative else size
+    return _Bounds(_minus(size.high), _minus(size.low)) if candidate.negative else size
 
 
 def _largest(arithmetic: _Rounded, gaps: list[_Uniform], size: int) -> Iterator[_Bounds]:

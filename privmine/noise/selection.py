@@ -6,9 +6,9 @@ That is the peeling exponential mechanism, candidate by candidate.
 
 The class of a draw is where a uniform number u falls among the cumulative weights of the classes, which
 are known only within bounds. At first 64 bits of u meet weights in float arithmetic, with a proven bound
-on their error; that decides all but one draw in billions. A draw that the bounds leave open keeps its u,
-which gets more bits and meets weights of more digits, until it is decided. No weight is neglected: what
-is too small to compute is part of the bound. `docs/privacy-samplers.md` has the argument in full.
+on their error; with k classes that leaves about k draws in 10^11 open. Such a draw keeps its u, which
+gets more bits and meets weights of more digits, until it is decided. No weight is neglected: what is too
+small to compute is part of the bound. `docs/privacy-samplers.md` has the argument in full.
 """
 
 from __future__ import annotations

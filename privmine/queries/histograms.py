@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from attrs import field, frozen
 
-from privmine.model import IntArray, Itemset, itemset_tuple
+from privmine.model import IntArray, Itemset, itemset_tuple, optional_itemset
 from privmine.privacy import Sensitivity
 from privmine.queries.base import Query
 from privmine.store.protocol import Store
@@ -52,7 +52,7 @@ class LengthHistogram(Query):
     """
 
     cap: int
-    within: Itemset | None = None
+    within: Itemset | None = field(default=None, converter=optional_itemset)
 
     @property
     def name(self) -> str:

@@ -9,7 +9,7 @@ from math import comb
 import numpy as np
 from attrs import cmp_using, field, frozen
 
-from privmine.model import IntArray, Itemset, int_array, itemset, itemset_tuple
+from privmine.model import IntArray, Itemset, int_array, itemset, itemset_tuple, optional_itemset
 from privmine.privacy import Sensitivity
 from privmine.queries.base import Candidate, Query
 from privmine.store.protocol import Store
@@ -123,7 +123,7 @@ class WeightedSupports(Query):
     group: int
     item_count: int
     weights: IntArray = field(converter=int_array, eq=cmp_using(eq=np.array_equal))
-    within: Itemset | None = None
+    within: Itemset | None = field(default=None, converter=optional_itemset)
 
     @property
     def _counted(self) -> int:

@@ -1,6 +1,6 @@
 """Compare the basis strategies end to end: FNR and relative error against the exact top k.
 
-    python tests/benchmarks/bases.py --data DIR [--repeats 30] [--only groceries] [--epsilon 1]
+    python tests/benchmarks/bases.py --data DIR [--repeats 30] [--only groceries] [--epsilon 1] [--max-length 1]
 
 Runs simulations, which are fast and not private, and reads exact supports: for research only. A seed
 gives every strategy the same λ, items and pairs, so that only the bases and their noise differ.
@@ -61,16 +61,18 @@ def lost_share(basis: BasisSet, truth: list[Itemset]) -> float:
     return sum(not any(found.issuperset(itemset) for found in members) for itemset in truth) / len(truth)
 
 
-def measure(baskets: pm.Transactions, k: int, epsilon: str, choice: Any, repeats: int) -> dict[str, Any]:
+def measure(
+    baskets: pm.Transactions, k: int, epsilon: str, choice: Any, repeats: int, max_length: int | None
+) -> dict[str, Any]:
     """Run one strategy on one dataset under each seed."""
     watcher = Watcher()
     pipeline = pm.Pipeline(construct_basis=choice, observers=[watcher])
     position = {label: index for index, label in enumerate(baskets.universe.labels.tolist())}
-    exact, _ = baskets.store.top_itemsets(k)
+    exact, _ = baskets.store.top_itemsets(k, max_length)
     truth = list(exact)
     rows = []
     for seed in range(repeats):
-        release = pipeline.run(baskets, k, epsilon, simulate=True, seed=seed)
+        release = pipeline.run(baskets, k, epsilon, max_length=max_length, simulate=True, seed=seed)
         released = [tuple(sorted(position[label] for label in found.items)) for found in release]
         supports = np.array(baskets.store.supports(released), dtype=np.float64)
         noisy = np.array([found.count for found in release])
@@ -90,6 +92,7 @@ def datasets(directory: Any) -> dict[str, tuple[Callable[[], pm.Transactions], i
         "groceries": (pm.groceries, 30),
         "mushroom": (lambda: pm.read(common.dataset(directory, "mushroom")), 100),
         "retail": (lambda: pm.read(common.dataset(directory, "retail")), 100),
+        "msnbc": (lambda: pm.read(common.dataset(directory, "msnbc")), 100),
     }
 
 
@@ -98,6 +101,7 @@ def main() -> None:
     parser = common.parser(__doc__.partition("\n")[0])
     parser.add_argument("--repeats", type=int, default=30, help="how many seeds")
     parser.add_argument("--epsilon", default="1")
+    parser.add_argument("--max-length", type=int, help="the longest itemset, in the truth as in the release")
     parser.add_argument("--only", action="append", help="a dataset; may be repeated")
     options = parser.parse_args()
     print("Uses exact data and simulated noise: for research only.", file=sys.stderr)
@@ -105,11 +109,12 @@ def main() -> None:
         if options.only and name not in options.only:
             continue
         baskets = load()
-        print(f"\n{name}, k = {k}, ε = {options.epsilon}, {options.repeats} seeds\n")
+        longest = "" if options.max_length is None else f", itemsets of at most {options.max_length}"
+        print(f"\n{name}, k = {k}{longest}, ε = {options.epsilon}, {options.repeats} seeds\n")
         print("| strategy | w | ℓ | lost | FNR | RE | s a run |\n|---|---|---|---|---|---|---|")
         for label, choice in STRATEGIES.items():
             started = perf_counter()
-            found = measure(baskets, k, options.epsilon, choice, options.repeats)
+            found = measure(baskets, k, options.epsilon, choice, options.repeats, options.max_length)
             seconds = (perf_counter() - started) / options.repeats
             print(
                 f"| {label} | {found['w'][0]:.1f} | {found['l'][0]:.1f} | {found['lost'][0]:.3f} "

@@ -32,6 +32,11 @@ def seconds(step: Callable[[], object]) -> float:
     return time.perf_counter() - start
 
 
+def release_seconds(path: Path, k: int, **options: object) -> float:
+    """From the file to a release."""
+    return seconds(lambda: pm.mine(pm.read(path), k, 1, **options))
+
+
 def pyfim_seconds(path: Path, support: int, miner: str) -> float:
     """Load and mine with the garbage collector off, as PyFIM should be run."""
 
@@ -61,15 +66,13 @@ def main() -> int:
             support = int(pm.read(path).store.top_itemsets(arguments.k)[1][-1])
             times: dict[str, list[float]] = {}
             for run in range(arguments.runs):
-                sides: dict[str, Callable[[], float]] = {
-                    "simulated": lambda seed=run: seconds(
-                        lambda: pm.mine(pm.read(path), arguments.k, 1, simulate=True, seed=seed)
-                    ),
-                    "exact noise": lambda: seconds(lambda: pm.mine(pm.read(path), arguments.k, 1)),
-                    **{miner: lambda miner=miner: pyfim_seconds(path, support, miner) for miner in MINERS},
+                measured = {
+                    "simulated": release_seconds(path, arguments.k, simulate=True, seed=run),
+                    "exact noise": release_seconds(path, arguments.k),
+                    **{miner: pyfim_seconds(path, support, miner) for miner in MINERS},
                 }
-                for side, timed in sides.items():
-                    times.setdefault(side, []).append(timed())
+                for side, value in measured.items():
+                    times.setdefault(side, []).append(value)
         best = {side: min(runs) for side, runs in times.items()}
         peer = min(best[miner] for miner in MINERS)
         print(f"{name} ×{repeats}, k = {arguments.k}, the shortest of {arguments.runs} runs:")

@@ -54,7 +54,8 @@ def test_a_simulation_says_so() -> None:
 
 def test_json_on_stdout_is_the_release(data) -> None:
     """--json prints what `save` would write, and nothing else."""
-    result = CliRunner().invoke(cli, ["mine", str(data), "--epsilon", "1", "--k", "2", "--simulate", "--seed", "1", "--json"])
+    arguments = ["mine", str(data), "--epsilon", "1", "--k", "2", "--simulate", "--seed", "1", "--json"]
+    result = CliRunner().invoke(cli, arguments)
     found = json.loads(result.stdout)
     assert found["format"] == "privmine release"
     assert len(found["itemsets"]) == 2
@@ -85,8 +86,9 @@ def test_gzip_items_and_strict(tmp_path) -> None:
 def test_components_and_parameters_from_the_command_line(data) -> None:
     """--set chooses components and parameters, and the receipt shows them."""
     arguments = ["mine", str(data), "--epsilon", "1", "--simulate", "--json"]
-    settings = ["--set", "construct_basis=greedy-merge", "--set", "construct_basis.max_length=5", "--set", "estimate_lambda.eta=1.3"]
-    receipt = json.loads(CliRunner().invoke(cli, arguments + settings).stdout)["receipt"]
+    for setting in ("construct_basis=greedy-merge", "construct_basis.max_length=5", "estimate_lambda.eta=1.3"):
+        arguments += ["--set", setting]
+    receipt = json.loads(CliRunner().invoke(cli, arguments).stdout)["receipt"]
     assert receipt["pipeline"]["construct_basis"] == "greedy-merge(max_length=5) from privmine"
     assert receipt["pipeline"]["estimate_lambda"] == "rank-gap(eta=13/10) from privmine"
 

@@ -15,7 +15,17 @@ from privmine.errors import DataError, InputError
 from privmine.release import FrequentItemset
 from privmine.release.files import WRITERS, to_csv, to_html, to_json
 
-ODD_LABELS = ['comma, "quote"', "line\nbreak", "emoji 🥐", "<b>html</b>", "# hash", "=1+1", "[red]markup[/]", "\u2028", " "]
+ODD_LABELS = [
+    'comma, "quote"',
+    "line\nbreak",
+    "emoji 🥐",
+    "<b>html</b>",
+    "# hash",
+    "=1+1",
+    "[red]markup[/]",
+    "\u2028",
+    " ",
+]
 
 
 @pytest.fixture(scope="module")
@@ -147,7 +157,7 @@ def test_a_failed_write_leaves_the_old_file(private, tmp_path, monkeypatch) -> N
     with pytest.raises(OSError, match="No space"):
         private.save(path)
     assert path.read_text() == "precious"
-    assert os.listdir(tmp_path) == ["release.csv"]
+    assert list(tmp_path.iterdir()) == [path]
 
 
 def test_a_saved_file_has_ordinary_rights(private, tmp_path) -> None:
@@ -165,7 +175,7 @@ def test_a_file_that_is_no_release_is_refused(tmp_path, content, suffix) -> None
     """One sentence, whatever is inside."""
     path = tmp_path / f"other{suffix}"
     path.write_text(content)
-    with pytest.raises(DataError, match="is not a release|Cannot read"):
+    with pytest.raises(DataError, match=r"is not a release|Cannot read"):
         pm.load(path)
 
 

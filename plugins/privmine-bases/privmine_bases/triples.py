@@ -31,5 +31,8 @@ class TripleBasis:
         bases = tuple(balanced_groups(items, self.max_length))
         if len(bases) == 1:
             return BasisSet(bases)
-        apart = f"Items were measured in {len(bases)} groups of at most {self.max_length}, itemsets across groups not at all."
+        apart = (
+            f"Items were measured in {len(bases)} groups of at most {self.max_length}, itemsets across groups "
+            f"not at all."
+        )
         return BasisSet(bases, notes=(apart, *missing_note(bases, elements)))

@@ -197,7 +197,7 @@ def test_a_split_clique_is_noted() -> None:
 def test_few_items_without_pairs_are_one_basis(strategy: Any) -> None:
     """Selection leaves pairs out where it counts on one basis (Alg. 3, l. 3-5)."""
     assert strategy().construct_basis(Elements(range(12))).bases == (tuple(range(12)),)
-    assert strategy().construct_basis(Elements(range(13))).length == 3
+    assert strategy().construct_basis(Elements(range(13))).length <= 3
 
 
 def test_triples_say_what_they_do_not_cover() -> None:

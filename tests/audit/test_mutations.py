@@ -1,0 +1,483 @@
+"""Mechanisms that leak, as people have written them: each is caught, and the verdict says why."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import ceil
+
+import numpy as np
+import pytest
+from attrs import evolve, frozen
+
+from privmine.api import (
+    BasisSet,
+    BinCounts,
+    Elements,
+    Estimate,
+    ItemSupports,
+    PairSupports,
+    Query,
+    RankGap,
+    Sensitivity,
+    WeightedSupports,
+    hookimpl,
+)
+from privmine.audit import Effort, audit, mechanism_bound, quick_audit, sampler_checks, source_bounds
+from privmine.curator import Curator, Meter
+from privmine.defaults import BasisFrequencies, ItemsAndPairs
+from privmine.errors import PrivmineWarning
+from privmine.noise import secure
+from privmine.noise.secure import SecureNoise
+from privmine.noise.simulated import SimulatedNoise
+from privmine.pipeline import Pipeline
+from privmine.privacy import PureDP
+from privmine.store.rows import Rows
+from privmine.store.transactions import Transactions
+
+REPLAY = Effort("replay only", pairs=40, examples=0, samples=0, cases=())
+
+
+def rules(target, **options) -> set[str]:
+    """Audit by replay; the rules that the smallest counterexample breaks."""
+    report = audit(target, effort=REPLAY, **options)
+    print(report)
+    if report.counterexample is None:
+        return set()
+    assert report.verdict in ("violates", "refused")
+    return {finding.rule for finding in report.counterexample.findings}
+
+
+def data_of(curator: Curator):
+    """Reach around the curator, as careless code can."""
+    return curator._desk.store
+
+
+def lenient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An engine that notes what is spent and refuses nothing."""
+
+    def charge(self: Meter, charge, limit) -> None:
+        self.spent += charge.epsilon
+        self.charges += (charge,)
+
+    monkeypatch.setattr(Meter, "charge", charge)
+
+
+# Budgets
+
+
+@frozen
+class GreedyLambda:
+    """Spends all of ε on λ, whatever its share."""
+
+    @hookimpl
+    def estimate_lambda(self, request, curator) -> Estimate:
+        high = len(request.public.universe)
+        if high < 2:
+            return Estimate(lam=high)
+        return Estimate(lam=curator.choose(RankGap(1, 1, high), 1, request.epsilon).chosen[0])
+
+
+def test_lambda_that_spends_all_is_refused() -> None:
+    """λ estimation that spends all of ε under a share of a tenth is refused by the curator."""
+    report = quick_audit(GreedyLambda())
+    assert report.verdict == "refused"
+    assert "was requested" in str(report)
+
+
+def test_lambda_that_spends_all_is_found_without_a_refusal(monkeypatch) -> None:
+    """If the curator did not refuse it, the replay would find that the plan is exceeded."""
+    lenient(monkeypatch)
+    assert "budget" in rules(GreedyLambda())
+
+
+@frozen
+class FractionalPairs:
+    """Draws ⌈λ₂⌉ pairs at ε/λ₂ each, for a λ₂ that is no whole number."""
+
+    @hookimpl
+    def select_elements(self, request, curator) -> Elements:
+        items = tuple(range(min(4, len(request.public.universe))))
+        wanted = Fraction(5, 2)
+        share = curator.remaining
+        if len(items) < 4:
+            return Elements(items)
+        return Elements(
+            items, [curator.choose(PairSupports(items), 1, share / wanted).chosen[0] for _ in range(ceil(wanted))]
+        )
+
+
+def test_fractional_pairs_are_refused() -> None:
+    """⌈λ₂⌉ draws at ε/λ₂ overspend the share by the rounding, and the last one is refused."""
+    report = quick_audit(FractionalPairs())
+    assert report.verdict == "refused"
+    assert "select_elements" in str(report)
+
+
+def test_fractional_pairs_are_found_without_a_refusal(monkeypatch) -> None:
+    """The overspending is found by the replay too."""
+    lenient(monkeypatch)
+    assert "budget" in rules(FractionalPairs())
+
+
+@frozen
+class EveryItem:
+    """λ is the whole universe, more than η·k may be."""
+
+    @hookimpl
+    def estimate_lambda(self, request) -> Estimate:
+        return Estimate(lam=len(request.public.universe))
+
+
+@frozen
+class AsPrinted:
+    """Alg. 3 as printed: with λ > η·k, λ₂ is negative and β₁ exceeds α₂."""
+
+    @hookimpl
+    def select_elements(self, request, estimate, curator) -> Elements:
+        pairs = Fraction(11, 10) * request.k - estimate.lam
+        share = curator.remaining * estimate.lam / (estimate.lam + pairs) if request.k else 0
+        chosen = curator.choose(ItemSupports(len(request.public.universe)), estimate.lam, share)
+        return Elements([item for (item,) in chosen.chosen])
+
+
+def as_printed() -> Pipeline:
+    return Pipeline(estimate_lambda=EveryItem(), select_elements=AsPrinted())
+
+
+def test_negative_pairs_are_refused() -> None:
+    """PrivBasis as printed asks for more than its share where λ > η·k, and is refused."""
+    report = quick_audit(as_printed())
+    assert report.verdict == "refused"
+    assert "is left for select_elements" in str(report)
+
+
+def test_negative_pairs_are_found_without_a_refusal(monkeypatch) -> None:
+    """The replay finds that β₁ exceeds α₂."""
+    lenient(monkeypatch)
+    assert "budget" in rules(as_printed())
+
+
+def test_noise_drawn_before_its_charge_is_found(monkeypatch) -> None:
+    """A curator that does not charge at all is found out by its own draws."""
+    monkeypatch.setattr(Curator, "_charge", lambda *arguments: None)
+    assert "unpaid" in rules("privbasis")
+
+
+# Sensitivities
+
+
+@frozen
+class Frequencies(Query):
+    """Counts, declared with the sensitivity of frequencies in a database of 100 transactions."""
+
+    item_count: int
+    name = "item frequencies"
+
+    @property
+    def size(self) -> int:
+        return self.item_count
+
+    @property
+    def sensitivity(self) -> Sensitivity:
+        return Sensitivity(Fraction(self.item_count, 100), Fraction(self.item_count, 100), Fraction(1, 100), True)
+
+    def evaluate(self, store):
+        return store.item_supports()
+
+    def candidate(self, index):
+        return (index,)
+
+
+@frozen
+class ByFrequency:
+    """Selects the three most frequent items, by frequencies of sensitivity 1/N."""
+
+    @hookimpl
+    def select_elements(self, request, curator) -> Elements:
+        chosen = curator.choose(Frequencies(len(request.public.universe)), 3).chosen
+        return Elements([item for (item,) in chosen])
+
+
+def test_counts_declared_as_frequencies_are_found() -> None:
+    """A selection by counts whose query declares 1/N moves by 1."""
+    report = audit(ByFrequency(), effort=REPLAY)
+    assert report.verdict == "violates"
+    assert "declares at most 0.01" in str(report)
+
+
+class OneForAllBases(BinCounts):
+    """Bins of w bases, with the sensitivity of one."""
+
+    @property
+    def sensitivity(self) -> Sensitivity:
+        return Sensitivity(1, 1, 1, monotone=True)
+
+
+@frozen
+class CheapFrequencies(BasisFrequencies):
+    """Measures the bins of all bases at the price of one."""
+
+    @hookimpl
+    def reconstruct_counts(self, basis, curator):
+        class Cheap:
+            def measure(self, query):
+                return curator.measure(OneForAllBases(query.bases))
+
+        return BasisFrequencies.reconstruct_counts(self, basis, Cheap())
+
+
+@frozen
+class SmallBases:
+    """One basis for each item."""
+
+    @hookimpl
+    def construct_basis(self, elements) -> BasisSet:
+        return BasisSet(bases=[(item,) for item in elements.items] or [()])
+
+
+def test_sensitivity_1_for_many_bases_is_found() -> None:
+    """Bins of w bases move by w in the L1 norm."""
+    pipeline = Pipeline(construct_basis=SmallBases(), reconstruct_counts=CheapFrequencies())
+    assert rules(pipeline) == {"sensitivity"}
+
+
+class RoundedUp(WeightedSupports):
+    """Weights of 1/|t| in tenths, rounded up, with the sensitivity of those rounded down."""
+
+    @property
+    def sensitivity(self) -> Sensitivity:
+        return Sensitivity(10, 100, 10, monotone=True)
+
+
+@frozen
+class BoundedHistogram:
+    """Measures a histogram in which each transaction weighs 1, or a little more."""
+
+    @hookimpl
+    def select_elements(self, request, curator) -> Elements:
+        items = len(request.public.universe)
+        weights = [0, *(ceil(Fraction(10, length)) for length in range(1, items + 1))]
+        noisy = curator.measure(RoundedUp(1, items, weights)).values
+        return Elements(np.argsort(-noisy, kind="stable")[:3].tolist())
+
+
+def test_weights_that_round_up_are_found() -> None:
+    """Three weights of 4 tenths exceed the 10 that are declared; the smallest counterexample has three items."""
+    report = audit(BoundedHistogram(), effort=REPLAY)
+    assert report.verdict == "violates"
+    assert {finding.rule for finding in report.counterexample.findings} == {"sensitivity"}
+    assert len(report.counterexample.case.extra) == 3
+    assert report.counterexample.case.transactions == ()
+
+
+def test_duplicates_counted_twice_are_found(monkeypatch) -> None:
+    """A store that does not make sets of its rows moves a support by 2."""
+    monkeypatch.setattr(Rows, "as_sets", lambda self: self)
+    report = audit("privbasis", effort=REPLAY)
+    assert report.verdict == "violates"
+    assert "sensitivity" in str(report)
+
+
+# Noise
+
+
+class HalfScale(SimulatedNoise):
+    """Laplace noise of half the scale."""
+
+    def laplace(self, values, scale):
+        return super().laplace(values, scale / 2)
+
+
+def test_a_source_of_half_the_scale_is_found() -> None:
+    """Sampling a source on its own refutes that its noise pays for ε."""
+    measurement, selection = source_bounds(HalfScale, samples=4_000)
+    assert measurement.violates
+    assert not selection.violates
+
+
+def test_half_the_scale_in_the_engine_is_found(monkeypatch) -> None:
+    """A definition that asks for half the noise is found by the replay, which knows what the charge pays for."""
+    right = PureDP.scale
+    monkeypatch.setattr(PureDP, "scale", lambda self, *arguments: right(self, *arguments) / 2)
+    assert rules("privbasis") == {"scale"}
+    assert not all(check.ok for check in sampler_checks())
+
+
+def test_a_scale_rounded_down_is_found(monkeypatch) -> None:
+    """A float below the exact scale, by one digit in the sixteenth place, is less noise than was paid for."""
+    monkeypatch.setattr(secure, "rounded_up", lambda exact: np.nextafter(float(exact), 0.0).item())
+    wrong = [check for check in sampler_checks() if not check.ok]
+    assert wrong
+    assert all(check.agrees and not check.noisy_enough for check in wrong)
+
+
+def sparse_vector(counts, generator) -> tuple[bool, ...]:
+    """Which counts exceed a noisy threshold, with noise that does not grow with the number of answers."""
+    threshold = generator.laplace(scale=2)
+    return tuple(bool(count + generator.laplace(scale=2) >= threshold) for count in counts)
+
+
+def test_a_sparse_vector_without_its_factor_is_found() -> None:
+    """Ten answers for the price of one reveal more than ε = 1; the black box suffices to see it."""
+    bound = mechanism_bound(sparse_vector, [0] * 10, [1] * 5 + [-1] * 5, 1, samples=10_000)
+    print(bound)
+    assert bound.violates
+
+
+@frozen
+class SparseVector:
+    """Selects the items above a threshold by the sparse vector technique, around the curator."""
+
+    @hookimpl
+    def select_elements(self, request, curator) -> Elements:
+        curator.measure(ItemSupports(len(request.public.universe)))  # pays, and throws the answer away
+        above = sparse_vector(data_of(curator).item_supports(), np.random.default_rng(1))
+        return Elements([item for item, found in enumerate(above) if found][:12])
+
+
+def test_a_sparse_vector_around_the_curator_is_found() -> None:
+    """What it answers is none of the recorded answers, so it differs on the neighbour."""
+    assert "result" in rules(SparseVector())
+
+
+# Peeking
+
+
+class ExactK(Pipeline):
+    """Asks for as many itemsets as there are frequent items."""
+
+    def run(self, baskets, k, epsilon, **options):
+        frequent = int((baskets.store.item_supports() >= 2).sum())
+        return super().run(baskets, max(1, frequent), epsilon, **options)
+
+
+def test_k_from_exact_data_is_found() -> None:
+    """The number of itemsets depends on the data, and with it what is asked."""
+    assert rules(ExactK()) & {"calls", "query", "release", "result"}
+
+
+@frozen
+class MinimumSupport:
+    """Reports only what really occurs."""
+
+    @hookimpl
+    def reconstruct_counts(self, basis, curator):
+        counts = BasisFrequencies().reconstruct_counts(basis, curator)
+        occurs = data_of(curator).supports(counts.itemsets) > 0
+        kept = [itemset for itemset, keep in zip(counts.itemsets, occurs, strict=True) if keep]
+        return evolve(counts, itemsets=kept, counts=counts.counts[occurs], standard_errors=counts.standard_errors[occurs])
+
+
+def test_a_minimum_support_from_the_data_is_found() -> None:
+    """Which itemsets are reported depends on their exact supports."""
+    assert rules(MinimumSupport()) == {"result"}
+
+
+def in_input_order(rows, items) -> Transactions:
+    """A database whose items stand in the order in which they first occur, so that ties go to the earlier one."""
+    seen = list(dict.fromkeys(item for row in rows for item in row))
+    return Transactions.from_lists(rows, items=[*seen, *(item for item in range(items) if item not in seen)])
+
+
+def test_ties_broken_by_input_order_are_found() -> None:
+    """If the order of the input is the order of the items, the neighbour's itemsets have other names."""
+    assert rules("privbasis", database=in_input_order)
+
+
+@frozen
+class ExactTotal:
+    """Divides by the number of transactions itself."""
+
+    @hookimpl
+    def reconstruct_counts(self, basis, curator):
+        counts = BasisFrequencies().reconstruct_counts(basis, curator)
+        return evolve(counts, total=data_of(curator).count())
+
+
+def test_exact_n_in_a_stage_is_found() -> None:
+    """The total of the noisy counts must be noisy."""
+    assert rules(ExactTotal()) == {"result"}
+
+
+class ExactFrequencies(Pipeline):
+    """Releases frequencies of the exact number of transactions."""
+
+    def run(self, baskets, k, epsilon, **options):
+        return evolve(super().run(baskets, k, epsilon, **options), total=float(baskets.store.count()))
+
+
+def test_exact_n_in_the_release_is_found() -> None:
+    """No stage is at fault; the release is what differs."""
+    assert rules(ExactFrequencies()) == {"release"}
+
+
+@frozen
+class Peek:
+    """Chooses items privately, then puts them into their exact order."""
+
+    @hookimpl
+    def select_elements(self, request, estimate, curator) -> Elements:
+        elements = ItemsAndPairs().select_elements(request, estimate, curator)
+        supports = data_of(curator).item_supports()
+        return Elements(sorted(elements.items, key=lambda item: -supports[item]), elements.itemsets)
+
+
+def test_a_peek_between_charges_is_found() -> None:
+    """A look at the data that is not paid for changes the result although all answers are the same."""
+    report = quick_audit(Peek())
+    print(report)
+    assert report.verdict == "violates"
+    assert "it looks at the data" in str(report)
+
+
+# Observers
+
+
+class Scribbler:
+    """Writes into the results that it is shown."""
+
+    @hookimpl
+    def stage_finished(self, stage, result) -> None:
+        if stage == "reconstruct_counts":
+            result.counts[:] = 0
+
+
+def test_an_observer_cannot_write_into_a_result() -> None:
+    """Arrays are read-only: the observer fails with a warning, and nothing has changed."""
+    pipeline = Pipeline(observers=[Scribbler()])
+    with pytest.warns(PrivmineWarning, match="observer"):
+        report = audit(pipeline, effort=Effort("one", pairs=1, examples=0, samples=0, cases=()))
+    assert report.verdict == "holds"
+
+
+class Forger:
+    """Replaces a frozen value by force."""
+
+    @hookimpl
+    def stage_finished(self, stage, result) -> None:
+        if stage == "estimate_lambda":
+            object.__setattr__(result, "lam", 0)
+
+
+def test_an_observer_that_forces_a_change_is_found() -> None:
+    """The result that the run went on with is not the one that the stage returned."""
+    assert rules(Pipeline(observers=[Forger()])) == {"tampering"}
+
+
+class Usurper:
+    """An observer that implements a stage."""
+
+    @hookimpl
+    def estimate_lambda(self) -> Estimate:
+        return Estimate(lam=1)
+
+
+def test_an_observer_cannot_implement_a_stage() -> None:
+    """Observers have a manager of their own, which knows no stages."""
+    with pytest.raises(Exception, match="unknown hook 'estimate_lambda'"):
+        Pipeline(observers=[Usurper()])
+
+
+def test_the_exact_noise_is_sound() -> None:
+    """The same audit that finds half the scale finds nothing wrong with the noise of releases."""
+    assert not any(bound.violates for bound in source_bounds(lambda seed: SecureNoise(), samples=1_000))

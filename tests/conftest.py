@@ -1,0 +1,44 @@
+"""What tests of several parts share: plugins that are really installed, and processes that use them."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import pytest
+
+Install: TypeAlias = Callable[..., None]
+RunPython: TypeAlias = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture(scope="session")
+def install_distribution() -> Install:
+    """Install distributions from their source directories into a directory, without touching the environment."""
+
+    def install(target: Path, *sources: Path) -> None:
+        options = ["--quiet", "--no-deps", "--no-index", "--no-build-isolation", "--target", str(target)]
+        subprocess.run([sys.executable, "-m", "pip", "install", *options, *map(str, sources)], check=True)
+
+    return install
+
+
+@pytest.fixture(scope="session")
+def run_python() -> RunPython:
+    """Run Python in a process of its own, with what was installed into a directory on its path."""
+
+    def run(*arguments: str, site: Path, cwd: Path | None = None, **environment: Any) -> Any:
+        return subprocess.run(
+            [sys.executable, *arguments],
+            cwd=cwd,
+            env={**os.environ, "PYTHONPATH": str(site), "PYTHONDONTWRITEBYTECODE": "1", **environment},
+            capture_output=True,
+            text=True,
+            encoding="utf-8",
+            check=False,
+        )
+
+    return run
