@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import combinations, pairwise
 
-import igraph
 import numpy as np
 from attrs import Attribute
 
@@ -64,6 +63,8 @@ def maximal_cliques(items: Iterable[int], pairs: Iterable[Itemset]) -> list[Item
 
     They come by length, then item order.
     """
+    import igraph  # here, because it brings its drawing library along, and most commands need no graph
+
     edges = {(min(pair), max(pair)) for pair in pairs}
     nodes = sorted({*items, *(item for edge in edges for item in edge)})
     number = {item: position for position, item in enumerate(nodes)}

@@ -208,7 +208,7 @@ class Curator:
     def _require_open(self) -> None:
         if not self._open:
             raise ContractError(
-                f"The curator of {self._stage} was used after its stage had ended; "
+                f"The curator of {self._stage}, given to {self._component}, was used after its stage had ended; "
                 "a component may use its curator only while its stage runs."
             )
 

@@ -99,6 +99,11 @@ class Charge:
     epsilon: Fraction = field(converter=exact)
     verified: bool = True
 
+    @property
+    def caveat(self) -> str:
+        """What a reader must know of a charge whose sensitivity nobody verified."""
+        return "" if self.verified else " [sensitivity declared, not verified]"
+
 
 def _charges(values: Any) -> tuple[Charge, ...]:
     return tuple(value if isinstance(value, Charge) else Charge(**value) for value in values)
@@ -141,22 +146,29 @@ class Receipt:
 
     def lines(self) -> list[str]:
         """The receipt in words, one statement a line."""
-        head = [
-            f"Privacy: {self.definition}, ε = {amount(self.epsilon)}"
-            if self.private
-            else f"NOT PRIVATE: simulated noise, for research only (nominal ε = {amount(self.epsilon)})",
-            f"Protects: {self.protects}",
-            f"Noise: {self.noise}",
-        ]
-        if self.dataset is not None:
-            head.append(f"Charged to: {self.dataset}")
         charges = [
             f"Charge: ε = {amount(charge.epsilon)}  {charge.stage} ({charge.component}): "
-            f"{charge.query}, {charge.mechanism}" + ("" if charge.verified else " [sensitivity declared, not verified]")
+            f"{charge.query}, {charge.mechanism}" + charge.caveat
             for charge in self.charges
         ]
+        return [*self.head(), *charges, *self.foot()]
+
+    def head(self) -> list[str]:
+        """What is promised, to whom, by what noise."""
+        promise = (
+            f"Privacy: {self.definition}, ε = {amount(self.epsilon)}"
+            if self.private
+            else f"NOT PRIVATE: simulated noise, for research only (nominal ε = {amount(self.epsilon)})"
+        )
+        account = [] if self.dataset is None else [f"Charged to: {self.dataset}"]
+        names = " → ".join(description.partition("(")[0] for description in self.pipeline.values())
+        pipeline = [f"Pipeline: {names}"] if names else []
+        return [promise, f"Protects: {self.protects}", f"Noise: {self.noise}", *pipeline, *account]
+
+    def foot(self) -> list[str]:
+        """The sum, and what it all assumes."""
         total = f"Total: ε = {amount(self.spent)} in {len(self.charges)} charges"
-        return [*head, *charges, total, *(f"Assumes: {sentence}" for sentence in self.assumptions)]
+        return [total, *(f"Assumes: {sentence}" for sentence in self.assumptions)]
 
 
 def _plain(value: Any) -> Any:

@@ -173,7 +173,7 @@ class Run:
         known = caller.spec.argnames
         try:
             result = caller(**{name: value for name, value in arguments.items() if name in known})
-        except Exception as error:
+        except (Exception, SystemExit) as error:  # A plugin that exits would take the caller along without a word.
             raise StageError(
                 f"{part} failed: {_sentence(error)} {self._what_is_gone()}",
                 stage=stage,
@@ -200,7 +200,7 @@ class Run:
         return f"ε = {amount(self.charged)} was charged before that and stays charged."
 
 
-def _sentence(error: Exception) -> str:
+def _sentence(error: BaseException) -> str:
     text = str(error).strip()
     kind = "" if isinstance(error, PrivmineError) else f"{type(error).__name__}: "
     return f"{kind}{text}".rstrip(".: ") + "."

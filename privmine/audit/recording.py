@@ -306,4 +306,3 @@ def observed_run(pipeline: Pipeline, database: Any, noise: NoiseSource, trace: T
     except Exception as error:  # noqa: BLE001 - whatever a component raises is evidence, not an accident
         trace.failure = error
     return trace
-

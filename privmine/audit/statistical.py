@@ -155,7 +155,19 @@ class _FunctionSample:
 
     def __call__(self, side: int, count: int, seed: int, /) -> list[Outcome]:
         generator = np.random.default_rng(seed)
-        return [{"output": _named(self.mechanism(self.databases[side], generator))} for _ in range(count)]
+        database = self.databases[side]
+        # One object for equal categories: hundreds of thousands of runs have few different outcomes.
+        known: dict[Any, Outcome] = {}
+        outcomes: list[Outcome] = []
+        for _ in range(count):
+            output = self.mechanism(database, generator)
+            if not isinstance(output, str | int):
+                outcomes.append({"output": _named(output)})
+                continue
+            if output not in known:
+                known[output] = {"output": _named(output)}
+            outcomes.append(known[output])
+        return outcomes
 
 
 def _named(output: Any) -> Mapping[str, Any]:
@@ -204,7 +216,7 @@ def _best_events(
         for column in of_groups(columns, groups[-1:])
     ]
     candidates.append(_best_score([*of_groups(columns, groups)], fit, choose, favours, deviations))
-    found = [candidate for candidate in candidates if candidate is not None and candidate[0] > 0]
+    found = [candidate for candidate in candidates if candidate is not None and candidate[0] > -inf]
     found.sort(key=lambda candidate: -candidate[0])
     return [event for _, event in found[:_TESTED]]
 

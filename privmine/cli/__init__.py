@@ -6,8 +6,10 @@ import os
 
 import rich_click as click
 
+from privmine.cli.audit import audit
 from privmine.cli.budget import budget
 from privmine.cli.mine import mine
+from privmine.cli.new import new
 from privmine.cli.plugins import plugins
 from privmine.cli.screen import fail
 from privmine.errors import PrivmineError
@@ -23,9 +25,8 @@ def cli() -> None:
     """
 
 
-cli.add_command(mine)
-cli.add_command(plugins)
-cli.add_command(budget)
+for command in (mine, plugins, budget, audit, new):
+    cli.add_command(command)
 
 
 def main() -> None:

@@ -25,7 +25,7 @@ from privmine.run import flaw_of
 STAGE = "construct_basis"
 DEFAULT_K = 100
 UNIT = (
-    "EV, the error variance of a count, is in units of one bin's noise at w = 1: times 2/ε² it is the "
+    "EV, the error variance of a count, is in units of one bin's noise at w = 1: times about 2/ε² it is the "
     "variance of the count, where ε is what the counts are measured with. Its average and worst are over "
     "the items and itemsets of the file that are covered; w²·2^ℓ bounds it for any itemset."
 )

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Any
 
 import rich_click as click
+from rich.console import Console
 
 from privmine.cli.screen import console, fail, print_json, progress, table, text
 from privmine.errors import InputError, RunInterrupted
@@ -123,7 +123,9 @@ def _spec(method: str | None, file: Path | None, settings: tuple[str, ...]) -> d
 def show_release(release: Release, saved: Path | None) -> None:
     """A table, and the budget below it."""
     out = console()
-    rows = table("rank", "itemset", "support", "count", "±", right=("rank", "support", "count", "±"))
+    rows = table(
+        "rank", "itemset", "support", "count", "± std. error", right=("rank", "support", "count", "± std. error")
+    )
     for rank, found in enumerate(release, start=1):
         rows.add_row(
             str(rank),
@@ -135,12 +137,24 @@ def show_release(release: Release, saved: Path | None) -> None:
     out.print(f"[bold]{text(headline(release))}[/]\n")
     out.print(rows)
     out.print()
-    for line in release.receipt.lines():
-        subject, _, rest = line.partition(":")
-        style = "bold red" if subject == "NOT PRIVATE" else "bold"
-        out.print(f"[{style}]{text(subject)}:[/]{text(rest)}", soft_wrap=not sys.stdout.isatty())
+    receipt = release.receipt
+    _print_statements(out, receipt.head())
+    out.print()
+    charges = table("charge ε", "stage", "asked for", "mechanism")
+    for charge in receipt.charges:
+        stage = f"{charge.stage} ({charge.component})"
+        charges.add_row(amount(charge.epsilon), text(stage), text(charge.query), text(charge.mechanism + charge.caveat))
+    out.print(charges)
+    _print_statements(out, receipt.foot())
     if saved is not None:
         out.print(f"[bold]Saved:[/] {text(saved)}")
+
+
+def _print_statements(out: Console, lines: list[str]) -> None:
+    for line in lines:
+        subject, _, rest = line.partition(":")
+        style = "bold red" if subject == "NOT PRIVATE" else "bold"
+        out.print(f"[{style}]{text(subject)}:[/]{text(rest)}")
 
 
 def show_plan(

@@ -108,7 +108,7 @@ class FractionalPairs:
 
 def test_fractional_pairs_are_refused() -> None:
     """⌈λ₂⌉ draws at ε/λ₂ overspend the share by the rounding, and the last one is refused."""
-    report = quick_audit(FractionalPairs())
+    report = audit(FractionalPairs(), effort=REPLAY)
     assert report.verdict == "refused"
     assert "select_elements" in str(report)
 
@@ -141,12 +141,13 @@ class AsPrinted:
 
 
 def as_printed() -> Pipeline:
+    """A pipeline in which λ exceeds η·k for small k."""
     return Pipeline(estimate_lambda=EveryItem(), select_elements=AsPrinted())
 
 
 def test_negative_pairs_are_refused() -> None:
     """PrivBasis as printed asks for more than its share where λ > η·k, and is refused."""
-    report = quick_audit(as_printed())
+    report = audit(as_printed(), effort=REPLAY)
     assert report.verdict == "refused"
     assert "is left for select_elements" in str(report)
 
@@ -365,7 +366,8 @@ class MinimumSupport:
         counts = BasisFrequencies().reconstruct_counts(basis, curator)
         occurs = data_of(curator).supports(counts.itemsets) > 0
         kept = [itemset for itemset, keep in zip(counts.itemsets, occurs, strict=True) if keep]
-        return evolve(counts, itemsets=kept, counts=counts.counts[occurs], standard_errors=counts.standard_errors[occurs])
+        errors = counts.standard_errors[occurs]
+        return evolve(counts, itemsets=kept, counts=counts.counts[occurs], standard_errors=errors)
 
 
 def test_a_minimum_support_from_the_data_is_found() -> None:
@@ -424,8 +426,7 @@ class Peek:
 
 def test_a_peek_between_charges_is_found() -> None:
     """A look at the data that is not paid for changes the result although all answers are the same."""
-    report = quick_audit(Peek())
-    print(report)
+    report = audit(Peek(), effort=REPLAY)
     assert report.verdict == "violates"
     assert "it looks at the data" in str(report)
 

@@ -40,6 +40,7 @@ EDITS = {
     "total delta": "UPDATE entries SET delta = '1/2' WHERE sequence = 2",
     "delta to a pure dataset": "UPDATE entries SET delta = '1/2' WHERE sequence = 1",
     "dataset": "UPDATE entries SET dataset = 'visits' WHERE sequence = 3",
+    "dataset, everywhere": "UPDATE entries SET dataset = 'other' WHERE dataset = 'orders'",
     "event": "UPDATE entries SET event = 'failed' WHERE sequence = 4",
     "time": "UPDATE entries SET time = '2020-01-01T00:00:00.000+00:00' WHERE sequence = 3",
     "note": "UPDATE entries SET note = 'second' WHERE sequence = 3",
@@ -82,6 +83,23 @@ def test_an_edit_is_noticed(spent: Ledger, path: Path, edit: str) -> None:
         with pytest.raises(LedgerError, match=r"is damaged or was edited.*Restore it from a backup"):
             use()
     assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("edit", "place"),
+    [
+        ("amount", "row 3 or the one before it was changed"),
+        ("row in the middle", "row 3 is missing"),
+        ("last row", "rows after row 7 are missing"),
+        ("another table", "its tables are not those that privmine made"),
+    ],
+)
+def test_the_place_of_an_edit_is_named(spent: Ledger, path: Path, edit: str, place: str) -> None:
+    """The error says where the ledger was changed."""
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript(EDITS[edit])
+    with pytest.raises(LedgerError, match=place):
+        spent.show()
 
 
 def test_harmless_maintenance_is_not_an_edit(spent: Ledger, path: Path) -> None:

@@ -1,0 +1,204 @@
+"""What an experiment is: datasets × pipelines × k × ε × repeats, from a TOML file or from Python."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from attrs import evolve, field, frozen
+
+from privmine.errors import DataError, InputError, PrivmineError, UnknownNameError
+from privmine.evaluation.recipes import Recipe
+from privmine.evaluation.seeds import Cell, epsilon_text
+from privmine.model import STAGES, exact
+from privmine.pipeline import LARGEST_EPSILON, SMALLEST_EPSILON
+from privmine.spec import read_spec
+
+DEFAULT_REPEATS = 30
+KEYS = ("data", "k", "epsilon", "repeats", "trust", "pipelines")
+PIPELINE_KEYS = ("method", "file", "stages")
+
+
+@frozen
+class Experiment:
+    """A full factorial design.
+
+    Attributes:
+        k: for each dataset the numbers of itemsets to ask for.
+        epsilon: the budgets, as exact text.
+        pipelines: the pipelines by name.
+        repeats: how many runs of each combination.
+    """
+
+    k: Mapping[str, tuple[int, ...]]
+    epsilon: tuple[str, ...]
+    pipelines: Mapping[str, Recipe]
+    repeats: int = field(default=DEFAULT_REPEATS)
+
+    @property
+    def data(self) -> tuple[str, ...]:
+        """The datasets."""
+        return tuple(self.k)
+
+    @classmethod
+    def of(
+        cls, data: Any, pipelines: Mapping[str, Any], k: Any, epsilon: Any, repeats: Any = DEFAULT_REPEATS
+    ) -> Experiment:
+        """Check and convert what a user gave.
+
+        Args:
+            data: the name of a dataset, or several.
+            pipelines: by name a `Pipeline`, the name of a method, or what a pipeline file holds.
+            k: how many itemsets, or several such numbers; or a mapping of these by dataset.
+            epsilon: a budget, or several.
+            repeats: how many runs of each combination.
+        """
+        names = _distinct("data", [_name(name, "A dataset") for name in _several(data)])
+        budgets = _distinct("epsilon", [_budget(value) for value in _several(epsilon)])
+        if not isinstance(pipelines, Mapping) or not pipelines:
+            raise InputError("An experiment needs at least one pipeline: a table [pipelines.NAME].")
+        recipes = {_name(name, "A pipeline"): _recipe(name, pipeline) for name, pipeline in pipelines.items()}
+        return cls(_k_by_data(k, names), budgets, recipes, whole(repeats, "repeats"))
+
+    @classmethod
+    def read(cls, path: str | Path) -> Experiment:
+        """Read an experiment file; pipeline files that it names are found beside it."""
+        path = Path(path)
+        try:
+            # Decimals stay text, so that ε is exactly what was written.
+            content = tomllib.loads(path.read_text(encoding="utf-8"), parse_float=str)
+        except OSError as error:
+            raise DataError(f"Cannot read the experiment file {path}: {error.strerror}.") from None
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise DataError(f"{path} is not a valid TOML file: {error}.") from None
+        try:
+            return _from_content(content, path.parent)
+        except PrivmineError as error:
+            raise InputError(f"{path}: {error}") from error
+
+    def with_repeats(self, repeats: int) -> Experiment:
+        """The same with another number of repeats."""
+        return evolve(self, repeats=whole(repeats, "repeats"))
+
+    def cells(self) -> list[Cell]:
+        """All runs; a whole repeat of a dataset before the next, so that what is done early says something of all."""
+        return [
+            Cell(data, pipeline, k, epsilon, repeat)
+            for data in self.data
+            for repeat in range(self.repeats)
+            for k in self.k[data]
+            for epsilon in self.epsilon
+            for pipeline in self.pipelines
+        ]
+
+    def cell(self, data: str, pipeline: str, k: int, epsilon: str, repeat: int) -> Cell:
+        """One run by its names; any k, ε and repeat will do, the dataset and the pipeline must be known."""
+        if data not in self.k:
+            raise UnknownNameError("dataset in this experiment", data, self.k)
+        if pipeline not in self.pipelines:
+            raise UnknownNameError("pipeline in this experiment", pipeline, self.pipelines)
+        if repeat < 0:
+            raise InputError(f"A repeat is a whole number from 0, not {repeat}.")
+        return Cell(data, pipeline, whole(k, "k"), _budget(epsilon), repeat)
+
+
+def _from_content(content: Mapping[str, Any], folder: Path) -> Experiment:
+    for key in content:
+        if key not in KEYS:
+            raise UnknownNameError("key of an experiment file", key, KEYS)
+    for key in ("data", "k", "epsilon", "pipelines"):
+        if key not in content:
+            raise InputError(f"The key {key!r} is missing; an experiment needs data, k, epsilon and [pipelines.NAME].")
+    tables = content["pipelines"]
+    if not isinstance(tables, dict):
+        raise InputError("pipelines must be tables: [pipelines.NAME].")
+    trust = [_name(name, "A distribution in trust") for name in _several(content.get("trust", []), empty=True)]
+    pipelines = {name: evolve(_from_table(name, table, folder), trust=trust) for name, table in tables.items()}
+    return Experiment.of(
+        content["data"], pipelines, content["k"], content["epsilon"], content.get("repeats", DEFAULT_REPEATS)
+    )
+
+
+def _from_table(name: str, table: Any, folder: Path) -> Recipe:
+    where = f"[pipelines.{name}]"
+    if not isinstance(table, dict):
+        raise InputError(f"{where} must be a table with method, file or stages.")
+    for key in table:
+        if key not in PIPELINE_KEYS:
+            raise UnknownNameError(f"key of {where}", key, PIPELINE_KEYS)
+    if "file" in table:
+        if len(table) > 1:
+            raise InputError(f"{where} names a file, which holds the whole pipeline; drop the other keys, or the file.")
+        return Recipe.of(read_spec(folder / _name(table["file"], f"The file of {where}")))
+    stages = table.get("stages", {})
+    if not isinstance(stages, dict) or not isinstance(table.get("method", ""), str):
+        raise InputError(f"{where}: method is a name, and each stage is a table [pipelines.{name}.stages.STAGE].")
+    for stage, component in stages.items():
+        if stage not in STAGES:
+            raise UnknownNameError("stage", stage, STAGES)
+        if not isinstance(component, dict | str):
+            raise InputError(f"{where}: {stage} must be a table with use = NAME and parameters.")
+    return Recipe.of(table)
+
+
+def _recipe(name: str, pipeline: Any) -> Recipe:
+    """A pipeline that can be made; what is wrong with it shows before anything runs."""
+    recipe = Recipe.of(pipeline)
+    try:
+        recipe.make()
+    except PrivmineError as error:
+        raise InputError(f"The pipeline {name!r} cannot be made: {error}") from error
+    return recipe
+
+
+def _k_by_data(k: Any, names: tuple[str, ...]) -> dict[str, tuple[int, ...]]:
+    if not isinstance(k, Mapping):
+        values = _distinct("k", [whole(value, "k") for value in _several(k)])
+        return dict.fromkeys(names, values)
+    for name in k:
+        if name not in names:
+            raise UnknownNameError("dataset in data", name, names)
+    missing = [name for name in names if name not in k]
+    if missing:
+        raise InputError(f"k is a table by dataset and has no entry for {missing[0]!r}.")
+    return {name: _distinct("k", [whole(value, "k") for value in _several(k[name])]) for name in names}
+
+
+def _several(value: Any, *, empty: bool = False) -> list[Any]:
+    """One value or several, as a list."""
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        value = [value]
+    values = list(value)
+    if not values and not empty:
+        raise InputError("data, k and epsilon need at least one value each.")
+    return values
+
+
+def _distinct(what: str, values: list[Any]) -> tuple[Any, ...]:
+    for value in values:
+        if values.count(value) > 1:
+            raise InputError(f"{what} lists {value!r} more than once; each combination is run `repeats` times anyway.")
+    return tuple(values)
+
+
+def _name(value: Any, what: str) -> str:
+    # Names become fields of a results file, one row a line.
+    if not isinstance(value, str) or not value.strip() or not value.isprintable():
+        raise InputError(f"{what} is named by a line of text, not by {value!r}.")
+    return value
+
+
+def _budget(value: Any) -> str:
+    budget = exact(value, "epsilon")
+    if not SMALLEST_EPSILON <= budget <= LARGEST_EPSILON:
+        raise InputError(f"epsilon must lie between {float(SMALLEST_EPSILON):g} and {LARGEST_EPSILON}, not {value}.")
+    return epsilon_text(budget)
+
+
+def whole(value: Any, what: str) -> int:
+    """A whole number from 1."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise InputError(f"{what} must be a whole number of at least 1, not {value!r}.")
+    return value

@@ -1,0 +1,100 @@
+"""How far a release is from the truth. Itemsets are tuples of positions; supports are exact."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from math import inf, isfinite
+from statistics import median
+
+from privmine.evaluation.rows import PRECISION_RANKS, Row
+from privmine.evaluation.truth import Truth
+from privmine.model import BasisSet, Itemset
+
+
+def false_negative_rate(released: Collection[Itemset], truth: Collection[Itemset]) -> float:
+    """The share of the true top k that was not released: FNR as the paper defines it.
+
+    Where fewer than k itemsets occur in the data, the share is of those that do.
+    """
+    if not truth:
+        return 0.0
+    return len(set(truth) - set(released)) / len(truth)
+
+
+def tolerant_false_negative_rate(supports: Sequence[int], kth_support: int, size: int) -> float:
+    """FNR with ties forgiven: a released itemset as frequent as the k-th counts, whichever the tie-break preferred.
+
+    Args:
+        supports: the exact supports of the released itemsets.
+        kth_support: the support of the k-th itemset of the truth.
+        size: how many itemsets the truth has, k or fewer.
+    """
+    if not size:
+        return 0.0
+    hits = sum(support >= kth_support for support in supports)
+    return 1 - min(hits, size) / size
+
+
+def relative_errors(noisy: Sequence[float], exact: Sequence[int]) -> list[float]:
+    """|noisy − exact| ÷ exact of each released count; infinite where the itemset does not occur at all."""
+    return [
+        abs(count - support) / support if support else inf for count, support in zip(noisy, exact, strict=True)
+    ]
+
+
+def relative_error(errors: Sequence[float]) -> float | None:
+    """The paper's RE: the median over the released itemsets that occur in the data; None if none does.
+
+    At small ε it hides the worst, since what does not occur has no part in it.
+    """
+    finite = [error for error in errors if isfinite(error)]
+    return median(finite) if finite else None
+
+
+def strict_relative_error(errors: Sequence[float]) -> float | None:
+    """The median over all released itemsets, with an infinite error where the support is zero."""
+    return median(errors) if errors else None
+
+
+def precision_at(rank: int, released: Sequence[Itemset], truth: Collection[Itemset]) -> float:
+    """The share of the `rank` first released itemsets that belong to the true top k; what is missing is wrong."""
+    return sum(found in truth for found in released[:rank]) / rank
+
+
+def coverage(basis: BasisSet, truth: Collection[Itemset]) -> float:
+    """The share of the true top k that a basis set can release.
+
+    An itemset counts if it is a subset of some basis, and a candidate where the candidates are limited:
+    what is not covered is lost before the first count, whatever the noise.
+    """
+    if not truth:
+        return 1.0
+    if basis.candidates is not None:
+        candidates = set(basis.candidates)
+        return sum(found in candidates for found in truth) / len(truth)
+    bases = [frozenset(members) for members in basis.bases]
+    return sum(any(members.issuperset(found) for members in bases) for found in truth) / len(truth)
+
+
+def measures(truth: Truth, k: int, released: Sequence[Itemset], counts: Sequence[float]) -> Row:
+    """All metrics that need no more than the release.
+
+    Args:
+        truth: the exact data.
+        k: how many itemsets were asked for.
+        released: the itemsets, most frequent first.
+        counts: their noisy counts.
+    """
+    top = truth.top(k)
+    supports = truth.store.supports(released).tolist() if released else []
+    errors = relative_errors(counts, supports)
+    return {
+        "fnr": false_negative_rate(released, top),
+        "fnr_tolerant": tolerant_false_negative_rate(supports, truth.kth_support(k), len(top)),
+        "re": relative_error(errors),
+        "re_strict": strict_relative_error(errors),
+        **{
+            f"precision_{rank}": precision_at(rank, released, top) if rank <= k else None for rank in PRECISION_RANKS
+        },
+        "released": len(released),
+    }

@@ -1,0 +1,52 @@
+"""A pipeline as something that can be made anew, with an observer, in any process."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from hashlib import blake2b
+from typing import Any
+
+from attrs import field, frozen
+
+from privmine.errors import InputError
+from privmine.pipeline import DEFAULT_METHOD, Pipeline
+from privmine.registry import own_version
+
+
+@frozen
+class Recipe:
+    """What a pipeline is made of.
+
+    Attributes:
+        method: the preset to start from.
+        stages: for some stages a component, its name, or a mapping of `use` and parameters.
+        trust: distributions whose own queries may run.
+    """
+
+    method: str = DEFAULT_METHOD
+    stages: Mapping[str, Any] = field(factory=dict)
+    trust: frozenset[str] = field(default=frozenset(), converter=frozenset)
+
+    @classmethod
+    def of(cls, pipeline: Any) -> Recipe:
+        """Take a `Pipeline`, the name of a method, or what a pipeline file holds."""
+        if isinstance(pipeline, Recipe):
+            return pipeline
+        if isinstance(pipeline, Pipeline):
+            components = {stage: part.component for stage, part in pipeline.parts.items()}
+            return cls(pipeline.method, components, pipeline.trust)
+        if isinstance(pipeline, str):
+            return cls(pipeline)
+        if isinstance(pipeline, Mapping) and set(pipeline) <= {"method", "stages"}:
+            return cls(pipeline.get("method", DEFAULT_METHOD), dict(pipeline.get("stages", {})))
+        raise InputError(f"A pipeline is a Pipeline or the name of a method, not {pipeline!r}.")
+
+    def make(self, observers: Iterable[object] = ()) -> Pipeline:
+        """The pipeline itself."""
+        return Pipeline(self.method, **self.stages, observers=observers, trust=self.trust)
+
+    def definition(self) -> str:
+        """A digest of all components and parameters, by which another pipeline of the same name is noticed."""
+        text = json.dumps([own_version(), self.make().describe()], sort_keys=True, ensure_ascii=False)
+        return blake2b(text.encode(), digest_size=6).hexdigest()

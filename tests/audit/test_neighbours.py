@@ -1,0 +1,54 @@
+"""The search by hypothesis for the smallest pair of neighbours on which a rule is broken."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+from attrs import frozen
+from hypothesis import given, settings
+
+from privmine.api import Elements, hookimpl
+from privmine.audit import replay
+from privmine.audit.neighbours import cases, search
+from privmine.errors import InputError
+from privmine.pipeline import Pipeline
+
+
+@frozen
+class LongTransactions:
+    """Leaks whether there is a transaction of more than two items."""
+
+    @hookimpl
+    def select_elements(self, request, curator) -> Elements:
+        histogram = curator._desk.store.lengths(None, 3)
+        return Elements((0,) if histogram[3] else ())
+
+
+def test_the_smallest_counterexample_is_found() -> None:
+    """Hypothesis shrinks to the one transaction that matters, and the snippet shows it again."""
+    example = search(Pipeline(select_elements=LongTransactions()), examples=100)
+    assert example is not None
+    assert len(set(example.case.extra)) == 3
+    assert example.case.transactions == ()
+    assert {finding.rule for finding in example.findings} >= {"result"}
+    assert f"replay(pipeline, {example.case.code()})" in example.snippet()
+
+
+def test_nothing_is_found_in_the_default_pipeline() -> None:
+    """A sound pipeline has no counterexample."""
+    assert search(Pipeline(), examples=40) is None
+
+
+@settings(max_examples=40, deadline=None)
+@given(case=cases())
+def test_the_strategies_serve_tests_of_ones_own(case) -> None:
+    """A plugin author can write a property with `cases()` and `replay`."""
+    assert replay(Pipeline(), case) == ()
+
+
+def test_without_hypothesis_the_error_says_what_to_install(monkeypatch) -> None:
+    """The extra is optional, and its absence is no traceback."""
+    monkeypatch.setitem(sys.modules, "hypothesis", None)
+    with pytest.raises(InputError, match=r"privmine\[audit\]"):
+        search(Pipeline())

@@ -1,0 +1,216 @@
+"""Record and replay: what it compares, and that sound pipelines pass."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import count
+
+import numpy as np
+import pytest
+from attrs import evolve, frozen
+
+from privmine.api import Elements, ItemSupports, SumQuery, TruncatedSupports, hookimpl
+from privmine.audit import Case, counterexamples, replay, some_cases
+from privmine.audit.cases import KINDS
+from privmine.audit.distances import differences, exceeded_norms
+from privmine.audit.recording import Call
+from privmine.audit.replay import traces
+from privmine.audit.shrink import shrink
+from privmine.noise.protocol import Tail
+from privmine.pipeline import Pipeline
+from privmine.privacy import Sensitivity
+from privmine.queries import Scores
+
+SMALL = Case(items=3, transactions=[(0, 1), (0,)], extra=(1, 2), k=3)
+
+
+def found(pipeline: Pipeline, cases: list[Case]) -> list[str]:
+    """All findings on many cases."""
+    return [str(finding) for example in counterexamples(pipeline, cases) for finding in example.findings]
+
+
+def test_the_default_pipeline_has_no_findings() -> None:
+    """PrivBasis passes on every kind of neighbour."""
+    assert found(Pipeline(), some_cases(80, seed=5)) == []
+
+
+def test_the_generated_cases_reach_every_query_of_the_default_pipeline() -> None:
+    """Small cases alone would never select pairs, nor measure more than one basis."""
+    asked: Counter[str] = Counter()
+    for case in some_cases(60):
+        recorded, _ = traces(Pipeline(), case)
+        asked.update(type(call.query).__name__ for call in recorded.calls)
+        asked["several bases"] += any("bases" in call.query.name for call in recorded.calls)
+    assert {"RankGap", "ItemSupports", "PairSupports", "BinCounts"} <= asked.keys()
+    assert asked["several bases"]
+
+
+def test_cases_repeat_with_their_seed() -> None:
+    """The same seed makes the same cases, another one others."""
+    assert some_cases(30, seed=1) == some_cases(30, seed=1)
+    assert some_cases(30, seed=1) != some_cases(30, seed=2)
+
+
+def test_the_cases_have_every_kind_of_neighbour() -> None:
+    """Empty and full transactions, duplicates, ties, the empty database, one item and none."""
+    cases = some_cases(200)
+    assert len(KINDS) == 10
+    assert any(not case.extra for case in cases)
+    assert any(len(set(case.extra)) == case.items > 1 for case in cases)
+    assert any(len(set(case.extra)) < len(case.extra) for case in cases)
+    assert any(not case.transactions for case in cases)
+    assert {0, 1} <= {case.items for case in cases}
+    assert any(case.removed for case in cases)
+    assert any(case.reordered for case in cases)
+
+
+def test_a_case_is_written_as_code_that_makes_it_again() -> None:
+    """A counterexample can be pasted into a session."""
+    for case in some_cases(40):
+        assert eval(case.code()) == case  # noqa: S307 - it is the code under test
+
+
+def test_a_replay_freezes_the_answers() -> None:
+    """Both runs are told the same, although the data differ."""
+    recorded, replayed = traces(Pipeline(), SMALL)
+    assert recorded.release == replayed.release
+    for one, other in zip(recorded.calls, replayed.calls, strict=True):
+        assert np.array_equal(one.answer, other.answer)
+    assert any(
+        not np.array_equal(one.values, other.values) for one, other in zip(recorded.calls, replayed.calls, strict=True)
+    )
+
+
+def test_an_audit_leaves_the_pipeline_as_it_is() -> None:
+    """The components that are watched are copies' components."""
+    pipeline = Pipeline()
+    before = dict(pipeline.parts)
+    replay(pipeline, SMALL)
+    assert pipeline.parts == before
+
+
+# Selections whose candidates are not all listed
+
+
+@frozen
+class Truncated:
+    """Selects itemsets by truncated supports, whose list depends on the data."""
+
+    noisy: bool = False
+    gamma: int = 1
+
+    @hookimpl
+    def select_elements(self, request, curator) -> Elements:
+        items = len(request.public.universe)
+        query = TruncatedSupports(k=2, max_length=2, item_count=items, gamma=self.gamma, explicit_limit=4)
+        choose = curator.choose_noisy if self.noisy else curator.choose
+        chosen = choose(query, min(3, query.size)).chosen
+        return Elements((), chosen)
+
+
+@pytest.mark.parametrize("noisy", [False, True])
+def test_candidates_in_the_tail_are_replayed(noisy) -> None:
+    """A frozen candidate may be listed on one database and in the tail on the other; nothing is found wrong."""
+    pipeline = Pipeline(select_elements=Truncated(noisy))
+    cases = [evolve(case, items=max(2, case.items)) for case in some_cases(60) if case.items <= 8]
+    assert found(pipeline, cases) == []
+
+
+def call(values, candidates, tail=None, size=None) -> Call:
+    """A recorded selection."""
+    scores = Scores(np.array(values), lambda place: candidates[place], tail)
+    size = len(values) + (tail.size if tail else 0) if size is None else size
+    made = Call("select_elements", "choose", size, 1, 1, np.array(values), tail, query=ItemSupports(3))
+    made.scores = scores
+    return made
+
+
+def test_scores_are_compared_by_candidate() -> None:
+    """Order is nothing, and what is not listed has the score of the tail."""
+    one = call([5, 4], ["a", "b"], Tail(2, 8))
+    other = call([5, 5, 3], ["b", "a", "c"], Tail(2, 7))
+    assert differences(one, other) == Counter({1: 2})
+    assert differences(one, call([5, 4], ["a", "b"], Tail(3, 8))) == Counter({1: 8})
+    assert differences(call([1], ["a"]), call([1], ["b"])) is None
+
+
+def test_norms_are_compared_exactly() -> None:
+    """A bound that is missed by nothing holds, and differences beyond 64 bits count in full."""
+    moved = Counter({1: 3, -2: 1})
+    assert list(exceeded_norms(moved, Sensitivity(5, 7, 2))) == []
+    assert [norm for norm, _, _ in exceeded_norms(moved, Sensitivity(4, 6, 1))] == ["L1", "squared L2", "L∞"]
+    low, high = np.iinfo(np.int64).min, np.iinfo(np.int64).max
+    wide = differences(call([low], ["a"], Tail(0, 1)), call([high], ["a"], Tail(0, 1)))
+    assert wide == Counter({2**64 - 1: 1})
+
+
+# Sums of contributions, whoever wrote the function
+
+
+@frozen
+class Summed:
+    """Measures a sum of contributions by a function that may do anything."""
+
+    contribution: object
+
+    @hookimpl
+    def select_elements(self, request, curator) -> Elements:
+        curator.measure(SumQuery(self.contribution, dimension=3, l1=4, l2_squared=9))
+        return Elements(range(min(3, len(request.public.universe))))
+
+
+HOSTILE = {
+    "huge": lambda row: [10**30, -(10**30), 10**30],
+    "negative": lambda row: [-len(row)] * 3,
+    "alternating": lambda row: [(-1) ** item * 7 for item in (*row, 0, 1, 2)][:3],
+    "just at the limit": lambda row: [4, 0, 0] if row else [0, 0, 4],
+    "numpy": lambda row: np.full(3, 2**62),
+    "squares": lambda row: [3, 1, 0],
+}
+
+
+@pytest.mark.parametrize("contribution", HOSTILE.values(), ids=HOSTILE.keys())
+def test_hostile_contributions_are_clipped(contribution) -> None:
+    """Whatever a function contributes, one transaction moves the sum by no more than is declared."""
+    assert found(Pipeline(select_elements=Summed(contribution)), some_cases(40)) == []
+
+
+def test_a_contribution_with_a_memory_is_found() -> None:
+    """A function that depends on more than its argument moves the sum further than one transaction may."""
+    calls = count()
+    pipeline = Pipeline(select_elements=Summed(lambda row: [next(calls) % 5, 0, 0]))
+    assert any("sensitivity" in finding for finding in found(pipeline, some_cases(40)))
+
+
+def test_a_contribution_that_raises_is_refused() -> None:
+    """An error inside a query stops the run on both databases alike, without telling why."""
+    pipeline = Pipeline(select_elements=Summed(lambda row: 1 // 0))
+    findings = replay(pipeline, SMALL)
+    assert {finding.rule for finding in findings} == {"refused"}
+    assert not any(finding.violates for finding in findings)
+    assert "division" not in str(findings[0])
+
+
+def test_a_failure_that_depends_on_the_data_is_found() -> None:
+    """If the run fails on one database only, the failure tells them apart."""
+    pipeline = Pipeline(select_elements=Summed(lambda row: [1 // (2 - row.count(2) * 2), 0, 0]))
+    findings = replay(pipeline, SMALL)
+    assert {finding.rule for finding in findings} >= {"failure"}
+
+
+# Shrinking
+
+
+def test_shrinking_finds_a_small_case() -> None:
+    """What is irrelevant goes, what matters stays."""
+    big = next(case for case in some_cases(100) if len(case.transactions) > 5 and len(case.extra) > 3)
+    small = shrink(big, lambda case: len(set(case.extra)) >= 2)
+    assert small == Case(items=small.items, transactions=(), extra=small.extra, k=1)
+    assert len(small.extra) == 2
+
+
+def test_shrinking_stops_after_its_attempts() -> None:
+    """A predicate that always holds ends too."""
+    tried = count()
+    shrink(some_cases(1)[0], lambda case: next(tried) >= 0, attempts=7)
+    assert next(tried) <= 7
