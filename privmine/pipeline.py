@@ -19,7 +19,7 @@ from privmine.privacy import PureDP, Receipt, amount
 from privmine.registry import build, distribution_of, own_version, registry
 from privmine.release import FrequentItemset, Release
 from privmine.release.files import check_output
-from privmine.run import Part, Run, observer_manager
+from privmine.run import Part, Run, observer_manager, stage_manager
 from privmine.spec import read_spec
 from privmine.store.transactions import Transactions
 
@@ -66,7 +66,9 @@ class Pipeline:
         self.method = method
         self.parts = {stage: _part(stage, chosen[stage], preset.get(stage)) for stage in STAGES}
         self.trust = frozenset([trust] if isinstance(trust, str) else trust)
-        self.observers = observer_manager(observers)
+        # Here, not in a run: a component that does not fit its hook is known before there is any data.
+        self._stages = stage_manager(self.parts.values())
+        self._observers = observer_manager(observers)
 
     @classmethod
     def from_file(cls, path: str | Path, **options: Any) -> Pipeline:
@@ -127,7 +129,7 @@ class Pipeline:
             )
         source = _noise_source(noise, simulate, seed)
         target = check_output(output) if output is not None else None
-        run = Run(self.parts, self.observers, request)
+        run = self.prepare(request)
         plan = run.plan()
         try:
             with ledger_charge(ledger, dataset, request, source, transactions, self._note(request)) as held:
@@ -139,6 +141,10 @@ class Pipeline:
         except KeyboardInterrupt:
             raise RunInterrupted(run.charged) from None
         return release
+
+    def prepare(self, request: Request, **options: Any) -> Run:
+        """A run of this pipeline that has not begun; `Run.plan` tells its shares without any data."""
+        return Run(self.parts, self._stages, self._observers, request, **options)
 
     def _receipt(self, run: Run, basis: BasisSet, source: NoiseSource, dataset: str | None) -> Receipt:
         request = run.request

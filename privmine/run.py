@@ -106,23 +106,23 @@ class Run:
 
     Attributes:
         parts: the components by stage.
-        observers: those who watch.
+        stages: the manager that holds them, from `stage_manager`.
+        observers: those who watch, from `observer_manager`.
         request: what was asked for.
         held: what a ledger has charged for the run as a whole, if there is one; for messages.
         make_curator: makes the curator of a stage; the test kit passes one that records its calls.
     """
 
     parts: Mapping[str, Part]
+    stages: pluggy.PluginManager
     observers: pluggy.PluginManager
     request: Request
     held: Fraction = Fraction(0)
     make_curator: Callable[[Desk, str, str, Fraction], Curator] = Curator
     meter: Meter = field(init=False)
-    _manager: pluggy.PluginManager = field(init=False)
 
     def __attrs_post_init__(self) -> None:
         self.meter = Meter(self.request.epsilon)
-        self._manager = stage_manager(self.parts.values())
 
     @property
     def charged(self) -> Fraction:
@@ -169,7 +169,7 @@ class Run:
         part = self.parts[stage]
         notify(self.observers, "stage_started", stage=stage, component=part.component)
         before = len(self.meter.charges)
-        caller = getattr(self._manager.hook, stage)
+        caller = getattr(self.stages.hook, stage)
         known = caller.spec.argnames
         try:
             result = caller(**{name: value for name, value in arguments.items() if name in known})

@@ -418,9 +418,9 @@ class Doubled:
 
 
 def test_a_component_stands_for_one_stage() -> None:
-    """A component that would answer for another stage as well is refused before the run."""
+    """A component that would answer for another stage as well is refused before there is any data."""
     with pytest.raises(PluginError, match="must be implemented by the one component"):
-        pm.Pipeline(construct_basis=Doubled()).run(SMALL, 3, 1, simulate=True)
+        pm.Pipeline(construct_basis=Doubled())
 
 
 # The algorithm's public numbers

@@ -56,7 +56,7 @@ class Effort:
 
 QUICK = Effort("quick", pairs=100, examples=0, samples=400, cases=SAMPLED_CASES[:1])
 STANDARD = Effort("standard", pairs=1_000, examples=0, samples=4_000, cases=SAMPLED_CASES)
-THOROUGH = Effort("thorough", pairs=3_000, examples=500, samples=20_000, cases=SAMPLED_CASES, exact_noise=True)
+THOROUGH = Effort("thorough", pairs=3_000, examples=500, samples=10_000, cases=SAMPLED_CASES, exact_noise=True)
 
 
 def quick_audit(target: Any, stage: str | None = None, **options: Any) -> AuditReport:
@@ -76,7 +76,7 @@ def audit(
     *,
     effort: Effort = STANDARD,
     seed: int = 0,
-    workers: int = 1,
+    workers: int | Executor = 1,
     trust: Iterable[str] = (),
     database: MakeDatabase = make_database,
     noise: MakeNoise = SimulatedNoise,
@@ -90,7 +90,7 @@ def audit(
         stage: the component's stage, where it implements more than one.
         effort: `QUICK`, `STANDARD` or `THOROUGH`, or one of your own.
         seed: other seeds try other neighbours and other noise.
-        workers: how many processes to use.
+        workers: how many processes to use, or a pool of them that several audits share.
         trust: distributions whose own queries may run, besides that of the audited component.
         database: makes databases of rows, to audit a store of your own.
         noise: makes the noise of the sampled runs from a seed, to audit a source of your own.

@@ -74,7 +74,7 @@ class PipelineSample:
         case = self.case
         database = self.database(case.databases[side], case.items)
         noise = self.noise(seed)
-        trace = Trace()
+        trace = Trace(copies=False)
         pipeline = watched_pipeline(self.pipeline, trace)
         for _ in range(count):
             trace.results.clear()

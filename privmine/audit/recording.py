@@ -95,7 +95,7 @@ class Question:
 
 @define
 class Result:
-    """What a stage returned: the object that the run goes on with, and a copy that nobody else holds."""
+    """What a stage returned: the object that the run goes on with, and a copy that nobody else holds (or itself)."""
 
     stage: str
     value: Any
@@ -104,7 +104,17 @@ class Result:
 
 @define
 class Trace:
-    """All that was observed of one run."""
+    """All that was observed of one run.
+
+    Attributes:
+        calls: the draws of noise, in their order.
+        results: what the stages returned, in their order.
+        epsilon: the budget of the run.
+        release: what the run ended with, or
+        failure: the error that it ended with.
+        diverged: how a replay differed from the recorded run, where it could not go on.
+        copies: whether results are copied, to see if somebody changes them later.
+    """
 
     calls: list[Call] = field(factory=list)
     results: list[Result] = field(factory=list)
@@ -112,6 +122,7 @@ class Trace:
     release: Release | None = None
     failure: Exception | None = None
     diverged: str = ""
+    copies: bool = True
     _question: Question | None = None
 
     def result(self, stage: str) -> Any:
@@ -277,7 +288,7 @@ def watched_part(part: Part, trace: Trace, watch: WatchCurator = unwatched) -> P
             for argument in watched:
                 if isinstance(argument, Curator):
                     close(argument)
-        trace.results.append(Result(part.stage, result, copy.deepcopy(result)))
+        trace.results.append(Result(part.stage, result, copy.deepcopy(result) if trace.copies else result))
         return result
 
     # pluggy inspects all that dir() lists, for every run anew; a watcher has just the one method to find.

@@ -10,17 +10,20 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def worker_pool(count: int, task: object) -> Iterator[Executor | None]:
-    """So many processes; or None where one is enough, or the task cannot be sent to another process.
+def worker_pool(workers: int | Executor, task: object = None) -> Iterator[Executor | None]:
+    """So many processes, or those given; None where one is enough, or the task cannot be sent to another.
 
     A script that asks for more than one must guard its start by `if __name__ == "__main__"`, because
     the processes start fresh and import it.
     """
-    if count <= 1 or not _travels(task):
+    if workers == 1 or not _travels(task):
         yield None
         return
+    if isinstance(workers, Executor):
+        yield workers
+        return
     # Fresh processes: a fork of one that has threads, as numpy's, may hang.
-    with ProcessPoolExecutor(count, mp_context=multiprocessing.get_context("spawn")) as pool:
+    with ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn")) as pool:
         yield pool
 
 

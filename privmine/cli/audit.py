@@ -16,6 +16,7 @@ from privmine.audit.audits import QUICK, STANDARD, THOROUGH
 from privmine.audit.report import AuditReport
 from privmine.audit.samplers import SamplerCheck, sampler_checks
 from privmine.audit.subjects import all_subjects, subject_of
+from privmine.audit.workers import worker_pool
 from privmine.cli.screen import console, print_json, table, text
 from privmine.errors import InputError
 
@@ -52,12 +53,11 @@ def audit(
         raise InputError("An audit is quick or thorough, not both; drop one of the options.")
     effort = QUICK if quick else THOROUGH if thorough else STANDARD
     subjects = [subject_of(target, trust=trust) for target in targets] or all_subjects(trust)
-    processes = workers or os.cpu_count() or 1
-    with _progress() as told:
+    with _progress() as told, worker_pool(workers or os.cpu_count() or 1) as pool:
         told("samplers", 0, 1)
         checks = sampler_checks()
         reports = [
-            audits.audit(subject, effort=effort, seed=seed, workers=processes, progress=told) for subject in subjects
+            audits.audit(subject, effort=effort, seed=seed, workers=pool or 1, progress=told) for subject in subjects
         ]
     if as_json:
         print_json(_as_data(checks, reports))

@@ -18,7 +18,6 @@ from privmine.privacy import amount
 from privmine.release import Release
 from privmine.release.display import headline, items_text
 from privmine.release.files import check_output, to_json
-from privmine.run import Run
 from privmine.spec import override, read_spec
 from privmine.store.transactions import Transactions
 
@@ -167,7 +166,7 @@ def show_plan(
 ) -> None:
     """What a run would do, from public facts only."""
     request = make_request(transactions, k, epsilon, options["max_length"], options["n_public"])
-    plan = Run(pipeline.parts, pipeline.observers, request).plan()
+    plan = pipeline.prepare(request).plan()
     shares = {stage: getattr(plan, stage) * request.epsilon for stage in DATA_STAGES}
     remaining = None
     if options["ledger"] is not None and options["dataset"] is not None:

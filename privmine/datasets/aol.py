@@ -9,19 +9,19 @@ length. It is synthetic: no transaction is anybody's.
 
 from __future__ import annotations
 
-from decimal import Decimal
+from collections import defaultdict
+from collections.abc import Mapping
 
 import numpy as np
-from attrs import field, frozen
+from attrs import frozen
 
-from privmine.datasets.planting import Partner, draw_distinct, plant
+from privmine.datasets.planting import Activity, Partner, draw_distinct, plant
 from privmine.datasets.published import PublishedItemsets
-from privmine.datasets.words import Words, exponential_table
+from privmine.datasets.tail import tail_supports
+from privmine.datasets.words import Words
 from privmine.errors import InputError
-from privmine.model import FloatArray, IntArray, Universe
+from privmine.model import IntArray, Itemset, Universe
 from privmine.store.rows import Rows
-
-_QUANTILES = 1 << 14
 
 
 @frozen
@@ -42,26 +42,81 @@ class AolLike:
     mean_length: float = 34.0
     exact_frequency: float = 0.012
     fitted_frequency: float = 0.005
-    seed: int = field(default=2012, kw_only=True)
+    seed: int = 2012
 
     def generate(self, published: PublishedItemsets) -> tuple[Universe, Rows]:
         """Generate the transactions, the same for the same arguments on every platform.
 
         Returns:
             The universe, in which published items keep their numbers, and the transactions, each row
-            strictly increasing.
+            strictly increasing and none empty.
         """
         supports = {found[0]: support for found, support in published.of_length(1).items()}
         self._check(supports)
         words = Words(self.seed)
-        activity = self._activity(words)
-        planted = self._planted(words, activity, published, supports)
-        labels = _labels(supports, self.items)
-        held = [np.searchsorted(labels, item) | (rows << 32 >> 32 << _bits(labels)) for item, rows in planted.items()]
+        activity = Activity.drawn(words, self.transactions)
+        planted = self._plant_all(words, activity, supports, published.of_length(2))
+
+        labels = _labels(list(supports), self.items)
+        bits = len(labels).bit_length()
+        keys = [(rows << bits) | np.searchsorted(labels, item) for item, rows in planted.items()]
+        occupied = np.zeros(self.transactions, dtype=np.bool_)
+        for rows in planted.values():
+            occupied[rows] = True
+        del planted
+
         rare = np.setdiff1d(np.arange(len(labels)), np.searchsorted(labels, list(supports)))
-        occupied = np.unique(np.concatenate([*planted.values(), np.zeros(0, dtype=np.int64)]))
         missing = round(self.mean_length * self.transactions) - sum(supports.values())
-        tail = tail_supports(len(rare), missing, len(supports), min(supports.values(), default=1))
-        rows = self._tail_rows(words, np.cumsum(activity), occupied, int(tail.sum()))
-        held.append(np.repeat(rare, tail) | (rows << _bits(labels)))
-        return Universe.of(labels), _as_rows(np.concatenate(held), self.transactions, _bits(labels))
+        tail = np.repeat(rare, tail_supports(len(rare), missing, len(supports), min(supports.values())))
+        rows = activity.draw_rows(words, len(tail))
+        # Whoever searched, searched for something: a transaction without frequent items has a rare one.
+        vacant = np.flatnonzero(~occupied)[: len(tail)]
+        rows[np.arange(len(vacant)) * len(tail) // max(len(vacant), 1)] = vacant
+        keys.append((rows << bits) | tail)
+        return Universe.of(labels), _grouped(np.concatenate(keys), self.transactions, bits)
+
+    def _check(self, supports: Mapping[int, int]) -> None:
+        if not supports:
+            raise InputError("The published itemsets list no item; at least one is needed.")
+        if max(supports.values()) > self.transactions or min(supports.values()) < 1:
+            raise InputError(f"A published support lies outside 1 … {self.transactions}, the number of transactions.")
+        if self.items < len(supports):
+            raise InputError(f"{len(supports)} items are published; there cannot be only {self.items} in all.")
+
+    def _plant_all(
+        self, words: Words, activity: Activity, supports: Mapping[int, int], pairs: Mapping[Itemset, int]
+    ) -> dict[int, IntArray]:
+        """The transactions of each published item, which come by falling support."""
+        rank = {item: position for position, item in enumerate(supports)}
+        earlier: dict[int, list[tuple[int, int]]] = defaultdict(list)
+        for pair, support in pairs.items():
+            if support >= self.fitted_frequency * self.transactions:
+                first, second = sorted(pair, key=rank.__getitem__)
+                earlier[second].append((first, support))
+        planted: dict[int, IntArray] = {}
+        for item, support in supports.items():
+            partners = [
+                Partner(planted[other], both, both >= self.exact_frequency * self.transactions)
+                for other, both in earlier[item]
+            ]
+            # Without partners, and where hardly a transaction is certain to have it, activity alone decides.
+            simple = not partners and support * 50 < self.transactions
+            planted[item] = (
+                draw_distinct(words, activity, support) if simple else plant(words, activity, support, partners)
+            )
+        return planted
+
+
+def _labels(published: list[int], count: int) -> IntArray:
+    """So many item numbers in increasing order: the published ones, and the smallest others."""
+    others = np.setdiff1d(np.arange(count), published)[: count - len(published)]
+    return np.sort(np.concatenate([others, np.array(published, dtype=np.int64)]))
+
+
+def _grouped(keys: IntArray, count: int, bits: int) -> Rows:
+    """Rows from keys of row and item in any order; a key that repeats counts once."""
+    keys.sort()
+    keys = keys[np.append(True, keys[1:] != keys[:-1])]
+    offsets = np.searchsorted(keys, np.arange(count + 1) << bits)
+    keys &= (1 << bits) - 1
+    return Rows.of(offsets, keys.astype(np.int32))

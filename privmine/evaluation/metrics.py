@@ -32,14 +32,12 @@ def tolerant_false_negative_rate(supports: Sequence[int], kth_support: int, size
     if not size:
         return 0.0
     hits = sum(support >= kth_support for support in supports)
-    return 1 - min(hits, size) / size
+    return (size - min(hits, size)) / size
 
 
 def relative_errors(noisy: Sequence[float], exact: Sequence[int]) -> list[float]:
     """|noisy − exact| ÷ exact of each released count; infinite where the itemset does not occur at all."""
-    return [
-        abs(count - support) / support if support else inf for count, support in zip(noisy, exact, strict=True)
-    ]
+    return [abs(count - support) / support if support else inf for count, support in zip(noisy, exact, strict=True)]
 
 
 def relative_error(errors: Sequence[float]) -> float | None:
@@ -93,8 +91,6 @@ def measures(truth: Truth, k: int, released: Sequence[Itemset], counts: Sequence
         "fnr_tolerant": tolerant_false_negative_rate(supports, truth.kth_support(k), len(top)),
         "re": relative_error(errors),
         "re_strict": strict_relative_error(errors),
-        **{
-            f"precision_{rank}": precision_at(rank, released, top) if rank <= k else None for rank in PRECISION_RANKS
-        },
+        **{f"precision_{rank}": precision_at(rank, released, top) if rank <= k else None for rank in PRECISION_RANKS},
         "released": len(released),
     }

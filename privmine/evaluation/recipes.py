@@ -14,6 +14,10 @@ from privmine.pipeline import DEFAULT_METHOD, Pipeline
 from privmine.registry import own_version
 
 
+def _names(values: Iterable[str]) -> frozenset[str]:
+    return frozenset(values)
+
+
 @frozen
 class Recipe:
     """What a pipeline is made of.
@@ -26,7 +30,7 @@ class Recipe:
 
     method: str = DEFAULT_METHOD
     stages: Mapping[str, Any] = field(factory=dict)
-    trust: frozenset[str] = field(default=frozenset(), converter=frozenset)
+    trust: frozenset[str] = field(default=frozenset(), converter=_names)
 
     @classmethod
     def of(cls, pipeline: Any) -> Recipe:

@@ -40,6 +40,10 @@ class Truth:
         itemsets, supports = transactions.store.top_itemsets(k)
         return cls(transactions, itemsets, supports, k)
 
+    def __getstate__(self) -> dict[str, Any]:
+        # What finds labels is a function, which does not travel between processes and is made again.
+        return {name: value for name, value in self.__dict__.items() if name != "_find"}
+
     @property
     def store(self) -> Store:
         """What counts exactly."""

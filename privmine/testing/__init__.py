@@ -15,13 +15,14 @@ from __future__ import annotations
 from privmine.testing.cases import Case, odd_cases, random_case
 from privmine.testing.components import all_components, parametrize_components
 from privmine.testing.flaws import Flaw, FlawedComponentError
-from privmine.testing.kit import check_component, find_flaws
+from privmine.testing.kit import audit_component, check_component, find_flaws
 
 __all__ = [
     "Case",
     "Flaw",
     "FlawedComponentError",
     "all_components",
+    "audit_component",
     "check_component",
     "find_flaws",
     "odd_cases",

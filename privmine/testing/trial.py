@@ -15,7 +15,7 @@ from privmine.model import DATA_STAGES, STAGES, BudgetPlan
 from privmine.noise.simulated import SimulatedNoise
 from privmine.privacy import Charge
 from privmine.registry import distribution_of
-from privmine.run import Part, Run, observer_manager
+from privmine.run import Part, Run, observer_manager, stage_manager
 from privmine.store.protocol import Store
 from privmine.testing.cases import Baskets, Case
 from privmine.testing.watch import Breach, Watch, WatchedCurator, WatchedNoise, WatchedStore
@@ -78,6 +78,7 @@ def attempt(
     watch = Watch(script)
     run = Run(
         parts,
+        stage_manager(parts.values()),
         observer_manager([watch]),
         case.request(transactions),
         make_curator=partial(WatchedCurator, watch=watch),

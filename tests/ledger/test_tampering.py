@@ -89,6 +89,7 @@ def test_an_edit_is_noticed(spent: Ledger, path: Path, edit: str) -> None:
     ("edit", "place"),
     [
         ("amount", "row 3 or the one before it was changed"),
+        ("text that is no UTF-8", "row 3 or the one before it was changed"),
         ("row in the middle", "row 3 is missing"),
         ("last row", "rows after row 7 are missing"),
         ("another table", "its tables are not those that privmine made"),
@@ -138,6 +139,16 @@ def test_flipped_bytes(spent: Ledger, path: Path) -> None:
         if attempt(lambda: spent.charge("orders", "1/100")):
             assert spent.budget("orders").remaining_epsilon == budgets[0].remaining_epsilon - Fraction(1, 100)
     assert refused > 250
+
+
+def test_damage_beside_the_rows(spent: Ledger, path: Path) -> None:
+    """A file whose rows are right, but whose free pages are not, is not written to."""
+    whole = bytearray(path.read_bytes())
+    whole[36:40] = (3).to_bytes(4, "big")  # SQLite's header: the number of free pages
+    path.write_bytes(whole)
+    with pytest.raises(LedgerError, match="SQLite finds it inconsistent"):
+        spent.charge("orders", "1/100")
+    assert path.read_bytes() == whole
 
 
 def test_zeroed_and_repeated_blocks(spent: Ledger, path: Path) -> None:

@@ -139,6 +139,12 @@ def test_root_is_rounded_up(exact):
     assert Fraction(nextafter(nextafter(root, 0), 0)) ** 2 < exact
 
 
+def test_root_just_above_a_float_is_rounded_up():
+    """A variance that exceeds 1.5² by 10^(−100) needs more than 1.5, and 1.5² itself does not."""
+    assert root_rounded_up(Fraction(9 * 10**100 + 1, 4 * 10**100)) == nextafter(1.5, 2)
+    assert root_rounded_up(Fraction(9, 4)) == 1.5
+
+
 def test_opendp_is_given_the_scale_rounded_up(monkeypatch):
     """1/10, whose float lies above, and 1/3 and √2, whose floats lie below, all reach OpenDP at or above."""
     given_scales = []

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from privmine.noise.exponential import exp_minus
+from privmine.noise.exponential import exp_minus, working_context
 from privmine.noise.vectorised import LARGEST_SCALE, Coin, Probability, discrete_laplace
 
 # Tests with random bytes take them from a seeded generator: their false-alarm rate is 0. Those on the
@@ -30,6 +30,14 @@ def test_leading_bits_are_exact(x, bits):
     exact = Fraction(exp_minus(x, 300))
     assert Probability(x).leading(bits) == int(exact * 2**bits)
     assert Probability(x, odds=True).leading(bits) == int(exact / (1 + exact) * 2**bits)
+
+
+@pytest.mark.parametrize(("shift", "first_place"), [(-1, 1), (1, 0)], ids=["above", "below"])
+def test_leading_bits_next_to_a_carry_are_exact(shift, first_place):
+    """A probability that exceeds ½ by 10^(−30), or falls short of it, is told from ½."""
+    x = Fraction(working_context(80).ln(2)) + Fraction(shift, 10**30)
+    assert Probability(x).leading(1) == first_place
+    assert Probability(x).leading(64) == 2**63 - 1 + first_place
 
 
 def test_leading_bits_need_no_exponential_where_they_are_zero():

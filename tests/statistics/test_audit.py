@@ -6,12 +6,15 @@ it charges. So a try takes seconds, and a hundred of them some minutes.
 
 from __future__ import annotations
 
+import time
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
-from privmine.audit import mechanism_bound, quick_audit
+from privmine.audit import counterexamples, mechanism_bound, quick_audit, some_cases
+from privmine.audit.workers import worker_pool
+from privmine.pipeline import Pipeline
 
 pytestmark = pytest.mark.statistics
 
@@ -78,3 +81,15 @@ def test_quick_audits_of_a_sound_pipeline_raise_no_false_alarm(block) -> None:
     for seed in range(block, block + BLOCK):
         report = quick_audit("privbasis", seed=1_000 * seed)
         assert report.ok, str(report)
+
+
+def test_a_thousand_pairs_are_replayed_within_a_minute() -> None:
+    """PrivBasis on 1,000 generated pairs of neighbours, in two processes: nothing is found, in under a minute."""
+    pipeline = Pipeline()
+    started = time.monotonic()
+    with worker_pool(2, pipeline) as pool:
+        found = list(counterexamples(pipeline, some_cases(1_000), workers=pool))
+    elapsed = time.monotonic() - started
+    print(f"1,000 pairs in {elapsed:.1f} s")
+    assert found == []
+    assert elapsed < 60

@@ -37,6 +37,7 @@ from privmine.testing import (
     Case,
     FlawedComponentError,
     all_components,
+    audit_component,
     check_component,
     find_flaws,
     odd_cases,
@@ -152,6 +153,37 @@ class ResetsTheMeter(Honest):
         found = selected(request, curator)
         curator._desk.meter.spent = Fraction(0)
         return Elements(found)
+
+
+class Understated(Query):
+    """All item supports, declared as if a transaction held one item."""
+
+    def __init__(self, items: int) -> None:
+        self.size_ = items
+
+    name = property(lambda self: "understated")  # type: ignore[assignment]
+    size = property(lambda self: self.size_)  # type: ignore[assignment]
+    sensitivity = property(lambda self: Sensitivity(1, 1, 1, monotone=True))  # type: ignore[assignment]
+
+    def evaluate(self, store: Store) -> IntArray:
+        """Count."""
+        return store.item_supports()
+
+
+@frozen
+class Understates(Honest):
+    """Measures with too little noise.
+
+    Privacy: wrong.
+    """
+
+    @hookimpl
+    def select_elements(self, request: Request, curator: Curator) -> Elements:
+        """Measure, and take the largest."""
+        if not request.k:
+            return Elements(())
+        values = curator.measure(Understated(len(request.public.universe))).values
+        return Elements([int(values.argmax())])
 
 
 class Leak(Query):
@@ -558,6 +590,19 @@ def test_later_stages_do_not_matter() -> None:
             return Estimate()
 
     assert {flaw.contract for flaw in find_flaws(NoLambda(), cases=FEW)} == {"pickle"}  # it is defined in a function
+
+
+@pytest.mark.parametrize("component", [Honest(), all_components("privmine")[0]], ids=["object", "registered"])
+def test_right_component_passes_its_audit(component: Any) -> None:
+    """The kit runs the quick audit."""
+    audit_component(component)
+
+
+def test_audit_catches_what_contracts_cannot() -> None:
+    """A query that declares too small a sensitivity keeps all contracts, but not its audit."""
+    check_component(Understates(), cases=FEW)
+    with pytest.raises(FlawedComponentError, match=r"(?s)select_elements=Understates .*audit: .*VIOLATES"):
+        audit_component(Understates())
 
 
 # --- how it is called ---------------------------------------------------------------------------

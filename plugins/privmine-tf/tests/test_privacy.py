@@ -73,9 +73,9 @@ def test_the_share_is_nearly_reached(tiny, listen):
 
 
 def non_monotone_worst_case(probabilities, rate_or_scale):
-    """The worst case where one score rises and all others fall, which truncated supports never do."""
-    one = probabilities([2, 3, 3, 3, 3, 3, 3], 2, rate_or_scale)
-    other = probabilities([3, 2, 2, 2, 2, 2, 2], 2, rate_or_scale)
+    """The worst case where two scores rise and all others fall, which truncated supports never do."""
+    one = probabilities([0, 0, 6, 6, 6], 2, rate_or_scale)
+    other = probabilities([1, 1, 5, 5, 5], 2, rate_or_scale)
     return max(abs(log(one[outcome] / other[outcome])) for outcome in one)
 
 

@@ -1,0 +1,331 @@
+"""`privmine experiment`: pipelines against each other and against exact data, and the paper's own experiments."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import rich_click as click
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
+from rich.progress import Progress as Bar
+
+from privmine.cli.screen import console, fail, print_json, table, text
+from privmine.errors import InputError
+from privmine.evaluation.bench import Bench
+from privmine.evaluation.clock import Progress, Report, nobody
+from privmine.evaluation.data import data_opener
+from privmine.evaluation.experiment import Experiment
+from privmine.evaluation.results import open_results
+from privmine.evaluation.rows import METRICS, Row, comparable, key_of
+from privmine.evaluation.runner import Failure, OpenData, run_cells
+from privmine.evaluation.seeds import Cell
+from privmine.evaluation.summary import compare_pipelines, summarise
+from privmine.evaluation.truth import Truth
+
+EXACT = "Uses exact data and simulated noise: for research, NOT PRIVATE."
+DEFAULT_METRICS = ("fnr", "re", "coverage")
+
+
+class SpecOrCommand(click.RichGroup):
+    """A group whose commands may be left out: `experiment SPEC.toml` is `experiment run SPEC.toml`."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Put `run` in front of what is no command."""
+        if args and args[0] not in self.commands and args[0] not in ("-h", "--help"):
+            args.insert(0, "run")
+        return super().parse_args(ctx, args)
+
+
+@click.group(cls=SpecOrCommand)
+def experiment() -> None:
+    """Measure pipelines against exact data: `privmine experiment SPEC.toml`, or `privmine experiment paper`.
+
+    Uses exact data and simulated noise, so it is for research and not private.
+    """
+
+
+def _workers_option(command: Any) -> Any:
+    return click.option(
+        "--workers", type=click.IntRange(1), help="How many processes to use.  [default: one for each processor]"
+    )(command)
+
+
+def _data_option(command: Any) -> Any:
+    return click.option(
+        "--data",
+        "data_dir",
+        type=click.Path(path_type=Path, file_okay=False, exists=True),
+        help="Where named datasets are looked for first.  [default: PRIVMINE_DATA]",
+    )(command)
+
+
+@experiment.command()
+@click.argument("spec", type=click.Path(path_type=Path))
+@click.option(
+    "--output",
+    type=click.Path(path_type=Path),
+    help="A .csv file, or a folder for Parquet; what it holds already is not run again.  [default: SPEC with .csv]",
+)
+@_workers_option
+@_data_option
+@click.option("--repeats", type=click.IntRange(1), help="How many runs of each combination, instead of the file's.")
+@click.option(
+    "--metric", "metrics", multiple=True, type=click.Choice(list(METRICS)), help="What to list; may be repeated."
+)
+@click.option("--against", metavar="PIPELINE", help="Compare every other pipeline with this one, pair by pair.")
+@click.option(
+    "--cell",
+    type=(str, str, int, str, int),
+    metavar="DATA PIPELINE K EPSILON REPEAT",
+    help="Do one run alone and print its row; nothing is written.",
+)
+@click.option("--figures", type=click.Path(path_type=Path, file_okay=False), help="Draw figures into this folder.")
+@click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
+def run(
+    spec: Path,
+    output: Path | None,
+    workers: int | None,
+    data_dir: Path | None,
+    repeats: int | None,
+    metrics: tuple[str, ...],
+    against: str | None,
+    cell: tuple[str, str, int, str, int] | None,
+    figures: Path | None,
+    as_json: bool,
+) -> None:
+    """Run datasets × pipelines × k × ε × repeats as a TOML file says, and print means with 95 % intervals.
+
+    An interrupted experiment goes on where it stopped when it is started again, and more --repeats add runs.
+    Uses exact data and simulated noise, so it is for research and not private.
+
+    Example:  privmine experiment spec.toml --output results.csv --against paper
+    """
+    described = Experiment.read(spec)
+    if repeats is not None:
+        described = described.with_repeats(repeats)
+    if against is not None:
+        described.cell(described.data[0], against, 1, "1", 0)  # An unknown name shows before anything runs.
+    click.echo(EXACT, err=True)
+    open_data = data_opener(data_dir, spec.parent)
+    target = output or spec.with_suffix(".csv")
+    if cell is not None:
+        _alone(described, described.cell(*cell), open_data, target, as_json)
+        return
+    results = open_results(target)
+    with progress_bar() as told, _resumable(target):
+        failures = run_cells(
+            described.cells(),
+            described.pipelines,
+            open_data,
+            results,
+            workers=workers or os.cpu_count() or 1,
+            progress=told,
+        )
+    results.close()
+    wanted = {run_of.key for run_of in described.cells()}
+    rows = [row for row in results.rows() if key_of(row) in wanted]
+    shown = metrics or DEFAULT_METRICS
+    drawn = _draw(rows, figures) if figures is not None else []
+    if as_json:
+        print_json(_as_data(rows, shown, against, failures))
+    else:
+        _show(rows, shown, against, target, drawn)
+    _complain(failures)
+
+
+def _alone(described: Experiment, cell: Cell, open_data: OpenData, target: Path, as_json: bool) -> None:
+    """One run by itself, beside what the results say of it."""
+    recipe = described.pipelines[cell.pipeline]
+    bench = Bench(
+        Truth.mine(open_data(cell.data), cell.k), {cell.pipeline: recipe}, {cell.pipeline: recipe.definition()}
+    )
+    row = bench.run(cell)
+    if as_json:
+        print_json(row)
+        return
+    out = console()
+    rows = table("column", "value")
+    for name, value in row.items():
+        rows.add_row(name, "" if value is None else text(value))
+    out.print(rows)
+    known = [found for found in open_results(target).rows() if key_of(found) == cell.key] if target.exists() else []
+    if known:
+        same = comparable(known[0]) == comparable(row)
+        out.print(f"\nThe run in {text(target)} is {'the same' if same else '[bold red]ANOTHER[/]'}.")
+
+
+@contextmanager
+def _resumable(target: Path) -> Iterator[None]:
+    """Ctrl-C loses nothing that is done, and says so."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        fail(f"Interrupted. What is done is in {target}; the same command goes on from there.", 130)
+
+
+@contextmanager
+def progress_bar() -> Iterator[Progress]:
+    """A bar with the time left on a terminal, nothing in a pipe."""
+    if not sys.stderr.isatty():
+        yield nobody
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[left]}"))
+    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=None, left="")
+
+        def told(report: Report) -> None:
+            left = "" if report.seconds_left is None else f"{timedelta(seconds=round(report.seconds_left))} left"
+            bar.update(task, description=report.what, completed=report.done, total=report.total or None, left=left)
+
+        yield told
+
+
+def _show(rows: list[Row], metrics: Sequence[str], against: str | None, target: Path, drawn: list[Path]) -> None:
+    out = console()
+    columns = [METRICS[metric] for metric in metrics]
+    shown = table("data", "k", "ε", "pipeline", "runs", *columns, right=("k", "ε", "runs", *columns))
+    for summary in summarise(rows, metrics):
+        shown.add_row(
+            text(summary["data"]),
+            str(summary["k"]),
+            summary["epsilon"],
+            text(summary["pipeline"]),
+            str(summary["runs"]),
+            *(str(summary[metric]) for metric in metrics),
+        )
+    out.print(shown)
+    out.print("\nMeans ± half of the 95 % confidence interval (Student's t).")
+    if against is not None:
+        out.print(f"\n[bold]Against {text(against)}[/], paired by repeat:\n")
+        out.print(_comparisons(rows, metrics, against))
+        out.print("\np: two-sided sign-flip permutation test of the mean difference; one p for each row, not corrected.")
+    out.print(f"[bold]Results:[/] {text(target)}")
+    for path in drawn:
+        out.print(f"[bold]Figure:[/] {text(path)}")
+
+
+def _others(rows: list[Row], against: str) -> list[str]:
+    return sorted({str(row["pipeline"]) for row in rows} - {against})
+
+
+def _comparisons(rows: list[Row], metrics: Sequence[str], against: str) -> Any:
+    right = ("k", "ε", "pairs", "difference", "p")
+    shown = table("pipeline", "data", "k", "ε", "metric", "pairs", "difference", "p", right=right)
+    for name in _others(rows, against):
+        for metric in metrics:
+            for found in compare_pipelines(rows, name, against, metric):
+                where = [text(found.where[column]) for column in ("data", "k", "epsilon")]
+                shown.add_row(
+                    text(name), *where, METRICS[metric], str(found.n), str(found.difference), f"{found.p:.3g}"
+                )
+    return shown
+
+
+def _as_data(
+    rows: list[Row], metrics: Sequence[str], against: str | None, failures: list[Failure]
+) -> dict[str, object]:
+    def plain(summary: Row) -> Row:
+        means = {metric: summary[metric] for metric in metrics}
+        return summary | {
+            metric: {"mean": mean.mean, "low": mean.low, "high": mean.high, "n": mean.n}
+            for metric, mean in means.items()
+        }
+
+    compared = [
+        found.where
+        | {"pipeline": name, "metric": metric, "n": found.n, "difference": found.difference.mean, "p": found.p}
+        for name in (_others(rows, against) if against is not None else [])
+        for metric in metrics
+        for found in compare_pipelines(rows, name, str(against), metric)
+    ]
+    return {
+        "private": False,
+        "summary": [plain(summary) for summary in summarise(rows, metrics)],
+        "against": against,
+        "comparisons": compared,
+        "failures": [{"run": str(failure.cell), "reason": failure.reason} for failure in failures],
+    }
+
+
+def _complain(failures: list[Failure]) -> None:
+    if failures:
+        first = failures[0]
+        fail(f"{len(failures)} runs failed, the first: {first.cell}: {first.reason}", 1)
+
+
+def _draw(rows: list[Row], folder: Path) -> list[Path]:
+    from privmine.evaluation.paper.figures import check_matplotlib, draw_sweep
+
+    check_matplotlib()
+    return draw_sweep(rows, folder)
+
+
+@experiment.command()
+@_data_option
+@click.option("--repeats", type=click.IntRange(1), help="How many runs of each cell.  [default: 30; with --quick 3]")
+@click.option(
+    "--output",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=Path("docs"),
+    show_default=True,
+    help="The folder of the page results.md; figures go to figures/ in it.",
+)
+@click.option(
+    "--results",
+    "results_path",
+    type=click.Path(path_type=Path),
+    default=Path("paper-results.csv"),
+    show_default=True,
+    help="Where the rows go, a .csv file or a folder; what it holds already is not run again.",
+)
+@click.option("--only", multiple=True, metavar="DATASET", help="Only this dataset's figure; may be repeated.")
+@click.option("--quick", is_flag=True, help="Three runs a cell, as the paper made, and without AOL.")
+@_workers_option
+def paper(
+    data_dir: Path | None,
+    repeats: int | None,
+    output: Path,
+    results_path: Path,
+    only: tuple[str, ...],
+    quick: bool,
+    workers: int | None,
+) -> None:
+    """Repeat the paper's experiments: Table 2, Figures 1 to 5, and its statements, as a page with figures.
+
+    PrivBasis and TF (m = 1, 2, 3) on the five datasets; about half an hour on two processors for 30 runs a cell.
+    Uses exact data and simulated noise, so it is for research and not private.
+
+    Example:  privmine experiment paper --data DIR --repeats 30
+    """
+    from privmine.datasets import describe
+    from privmine.evaluation.paper import plan
+    from privmine.evaluation.paper.reproduce import reproduce
+
+    if quick and plan.PANELS[-1].data in only:
+        raise InputError("--quick leaves out AOL; drop --quick, or give --repeats 3 instead.")
+    panels = plan.chosen_panels(only, (plan.PANELS[-1].data,) if quick else ())
+    proxies = {panel.data: describe(panel.data, data_dir).proxy for panel in panels}
+    click.echo(EXACT, err=True)
+    with progress_bar() as told, _resumable(results_path):
+        done = reproduce(
+            panels,
+            repeats or (plan.QUICK_REPEATS if quick else plan.REPEATS),
+            output,
+            results_path,
+            data_opener(data_dir),
+            proxies.__getitem__,
+            workers=workers or os.cpu_count() or 1,
+            progress=told,
+        )
+    out = console()
+    for statement in done.statements:
+        style = {"holds": "green", "does not hold": "yellow"}.get(statement.verdict, "dim")
+        out.print(f"[{style}]{statement.verdict:<13}[/] {text(statement.quote)}")
+    out.print(f"\n[bold]Page:[/] {text(done.page)}\n[bold]Results:[/] {text(results_path)}")
+    _complain(list(done.failures))

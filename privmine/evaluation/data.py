@@ -1,0 +1,34 @@
+"""The data of an experiment: a named dataset, or a file beside the experiment's."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from privmine.datasets import open_dataset
+from privmine.evaluation.runner import OpenData
+from privmine.io import read
+from privmine.store.transactions import Transactions
+
+#: A name with one of these endings is that of a file.
+FILE_ENDINGS = (".dat", ".gz", ".txt")
+
+
+def data_opener(data_dir: str | Path | None = None, folder: Path | None = None) -> OpenData:
+    """A function that opens the data of an experiment by name.
+
+    Args:
+        data_dir: where named datasets are looked for first.
+        folder: where files are found, the folder of the experiment file.
+    """
+
+    def open_data(name: str) -> Transactions:
+        if is_file(name):
+            return read((folder or Path()) / name)
+        return open_dataset(name, data_dir=data_dir)
+
+    return open_data
+
+
+def is_file(name: str) -> bool:
+    """Whether a name means a file rather than a named dataset."""
+    return "/" in name or "\\" in name or name.lower().endswith(FILE_ENDINGS)

@@ -1,0 +1,118 @@
+"""`evaluate` and `compare`: how good a release or a pipeline is, measured on exact data.
+
+Both look at the exact data and are therefore not private. They are for research, on data that may
+be looked at; nothing that they return may be published about data that may not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from privmine.errors import PrivmineError
+from privmine.evaluation.clock import Progress, nobody
+from privmine.evaluation.experiment import Experiment, whole
+from privmine.evaluation.metrics import measures
+from privmine.evaluation.rows import COLUMNS, Row
+from privmine.evaluation.runner import run_cells
+from privmine.evaluation.truth import Truth
+from privmine.release import Release
+from privmine.store.transactions import Transactions
+
+#: How many runs a comparison makes of each combination.
+REPEATS = 10
+
+
+def evaluate(release: Release, baskets: Any, *, k: int | None = None) -> Row:
+    """Measure a release against the exact data that it was made from. Uses exact data: not private.
+
+    Args:
+        release: what was released.
+        baskets: the data: a `Transactions`, or an iterable of collections of labels.
+        k: compare with the true top k; without it, with as many as the release was asked for.
+
+    Returns:
+        FNR (the paper's and with ties forgiven), RE (over itemsets that occur, and strict), precision at
+        several ranks, and the number of released itemsets. What does not apply is None.
+    """
+    transactions = _transactions(baskets)
+    wanted = release.requested if k is None else whole(k, "k")
+    truth = Truth.mine(transactions, wanted)
+    released = truth.indices(found.items for found in release)
+    return measures(truth, wanted, released, [found.count for found in release])
+
+
+def compare(
+    pipelines: Mapping[str, Any],
+    baskets: Any,
+    *,
+    k: Any,
+    epsilon: Any,
+    repeats: int = REPEATS,
+    data: str = "baskets",
+    workers: int = 1,
+    progress: Progress = nobody,
+) -> Any:
+    """Run pipelines in simulation and measure each run against the exact data. Uses exact data: not private.
+
+    Args:
+        pipelines: by name a `Pipeline` or the name of a method.
+        baskets: the data: a `Transactions`, or an iterable of collections of labels.
+        k: how many itemsets, or several such numbers.
+        epsilon: the budget, or several.
+        repeats: how many runs of each combination. Seeds derive from data name, k, ε and repeat, so that
+            pipelines are paired: see `privmine.evaluation.summary.compare_pipelines`.
+        data: the name of the data in the result.
+        workers: how many processes; for more than 1, own components must be importable.
+        progress: is told what is done.
+
+    Returns:
+        A tidy pandas frame with one row a run; a list of rows where pandas is not installed.
+    """
+    transactions = _transactions(baskets)
+    experiment = Experiment.of(data, pipelines, k, epsilon, repeats)
+    results = _Kept()
+    failures = run_cells(
+        experiment.cells(),
+        experiment.pipelines,
+        lambda _: transactions,
+        results,
+        workers=whole(workers, "workers"),
+        progress=progress,
+    )
+    if failures:
+        raise PrivmineError(f"{failures[0].cell}: {failures[0].reason}")
+    order = {cell.key: position for position, cell in enumerate(experiment.cells())}
+    rows = sorted(
+        results.rows(), key=lambda row: order[row["data"], row["pipeline"], row["k"], row["epsilon"], row["repeat"]]
+    )
+    return as_frame(rows)
+
+
+def as_frame(rows: list[Row]) -> Any:
+    """Rows as a pandas frame, or as they are where pandas is not installed."""
+    try:
+        import pandas as pd
+    except ImportError:
+        return rows
+    return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def _transactions(baskets: Any) -> Transactions:
+    return baskets if isinstance(baskets, Transactions) else Transactions.from_lists(baskets)
+
+
+class _Kept:
+    """Results that are kept in memory."""
+
+    def __init__(self) -> None:
+        self._rows: list[Row] = []
+
+    def rows(self) -> list[Row]:
+        return list(self._rows)
+
+    def add(self, rows: Any) -> None:
+        self._rows.extend(rows)
+
+    def close(self) -> None:
+        return

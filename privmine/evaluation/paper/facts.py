@@ -1,0 +1,105 @@
+"""Exact facts of a dataset: what Table 2 lists, and how crowded the supports are around the k-th."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from math import comb, log
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from attrs import asdict, frozen
+
+from privmine.evaluation.paper.plan import RHO, TABLE_EPSILON, Panel
+from privmine.evaluation.truth import Truth
+from privmine.store.transactions import Transactions
+
+#: An itemset less than this share below the k-th support counts as close to it.
+CLOSE = 0.1
+#: No more itemsets than this are mined to count the close ones.
+MOST_CLOSE = 20_000
+
+
+@frozen
+class Facts:
+    """Measured facts of one dataset; the names are those of `Printed`.
+
+    Attributes:
+        database: a digest of the data.
+        gamma: γ·N with the items of the data at hand.
+        gamma_printed_items: γ·N with as many items as the paper's data has.
+        kth_supports: for each k of the figure, the support of the k-th itemset.
+        close: for each k of the figure, how many itemsets lie less than a tenth below the k-th support.
+        proxy: what the data stands for if it is not the original, else None.
+    """
+
+    database: str
+    n: int
+    items: int
+    average: float
+    lam: int
+    pairs: int
+    triples: int
+    kth_support: int
+    gamma: float
+    gamma_printed_items: float
+    kth_supports: Mapping[str, int]
+    close: Mapping[str, int]
+    proxy: str | None = None
+
+
+def gamma_count(k: int, items: int, m: int, epsilon: float = TABLE_EPSILON, rho: float = RHO) -> float:
+    """γ·N = (4k/ε)(ln(k/ρ) + ln|U|), Equation 3 in counts; U is the itemsets of at most m items."""
+    candidates = sum(comb(items, length) for length in range(1, m + 1))
+    return 4 * k / epsilon * (log(k / rho) + log(candidates))
+
+
+def facts_of(panel: Panel, transactions: Transactions, proxy: str | None) -> Facts:
+    """Measure a dataset."""
+    printed = panel.printed
+    truth = Truth.mine(transactions, max(printed.k, *panel.k))
+    top = truth.itemsets[: printed.k]
+    supports = truth.store.item_supports()
+    count = truth.store.count()
+    return Facts(
+        database=truth.database,
+        n=count,
+        items=len(transactions.universe),
+        average=float(supports.sum()) / max(count, 1),
+        lam=len({item for itemset in top for item in itemset}),
+        pairs=sum(len(itemset) == 2 for itemset in top),
+        triples=sum(len(itemset) == 3 for itemset in top),
+        kth_support=truth.kth_support(printed.k),
+        gamma=gamma_count(printed.k, len(transactions.universe), printed.m),
+        gamma_printed_items=gamma_count(printed.k, printed.items, printed.m),
+        kth_supports={str(k): truth.kth_support(k) for k in panel.k},
+        close={str(k): _close(transactions, k, truth.kth_support(k)) for k in panel.k},
+        proxy=proxy,
+    )
+
+
+def _close(transactions: Transactions, k: int, kth_support: int) -> int:
+    """How many itemsets are less frequent than the k-th by less than a tenth."""
+    floor = (1 - CLOSE) * kth_support
+    asked = 2 * k
+    while True:
+        _, supports = transactions.store.top_itemsets(asked)
+        if len(supports) < asked or supports[-1] <= floor or asked >= MOST_CLOSE:
+            return int(np.count_nonzero((supports < kth_support) & (supports > floor)))
+        asked = min(2 * asked, MOST_CLOSE)
+
+
+def load_facts(path: Path) -> dict[str, Facts]:
+    """What was noted in an earlier run; nothing if it cannot be read."""
+    try:
+        content: dict[str, dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))
+        return {name: Facts(**values) for name, values in content.items()}
+    except (OSError, ValueError, TypeError, AttributeError):
+        return {}
+
+
+def save_facts(path: Path, facts: Mapping[str, Facts]) -> None:
+    """Note facts for a later run."""
+    content = {name: asdict(found) for name, found in facts.items()}
+    path.write_text(json.dumps(content, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
