@@ -8,7 +8,7 @@ release = pm.mine(baskets, k=100, epsilon=1.0)
 
 from __future__ import annotations
 
-from privmine.errors import PrivmineError, PrivmineWarning
+from privmine.errors import BudgetError, PrivmineError, PrivmineWarning
 from privmine.io import groceries, read
 from privmine.ledger import Ledger
 from privmine.pipeline import Pipeline, mine
@@ -17,6 +17,7 @@ from privmine.release import Release, load
 from privmine.store.transactions import Transactions
 
 __all__ = [
+    "BudgetError",
     "Ledger",
     "Pipeline",
     "PrivmineError",

@@ -42,8 +42,13 @@ def exact(value: Any, what: str = "The number") -> Fraction:
         raise InputError(f"{what} must be a number, not {value!r}.")
     if isinstance(value, float) and not isfinite(value):
         raise InputError(f"{what} must be finite, not {value!r}.")
+    text = str(value).strip().lower()
+    # An exponent of nine digits is a number of a billion digits; writing it out would take for ever.
+    digits, _, exponent = text.partition("e")
+    if len(digits) > 1000 or len(exponent.lstrip("+-0")) > 3:
+        raise InputError(f"{what} has too many digits; write a number such as 0.5 or 1/3.")
     try:
-        return Fraction(str(value).strip())
+        return Fraction(text)
     except (ValueError, ZeroDivisionError):
         raise InputError(f"{what} must be a number such as 0.5 or 1/3, not {value!r}.") from None
 

@@ -56,20 +56,23 @@ class Column:
         return 1 + (len(self.labels) if self.labels is not None else len(cuts) + 1)
 
 
-def columns_of(first: Sequence[Outcome], second: Sequence[Outcome]) -> list[Column]:
-    """Every feature that occurs, as a column; of very many, those that occur most."""
-    occurring = Counter(
-        (group, name) for outcome in (*first, *second) for group, features in outcome.items() for name in features
-    )
-    return [_column(first, second, group, name) for (group, name), _ in occurring.most_common(_MOST_COLUMNS)]
+def columns_of(first: Sequence[Outcome], second: Sequence[Outcome], rows: slice) -> list[Column]:
+    """Every feature that occurs, as a column; of very many, those that occur most.
+
+    What occurs, and how often, is judged by the given rows only: the others are for the test.
+    """
+    seen = (*first[rows], *second[rows])
+    occurring = Counter((group, name) for outcome in seen for group, features in outcome.items() for name in features)
+    return [_column(first, second, rows, group, name) for (group, name), _ in occurring.most_common(_MOST_COLUMNS)]
 
 
-def _column(first: Sequence[Outcome], second: Sequence[Outcome], group: str, name: str) -> Column:
+def _column(first: Sequence[Outcome], second: Sequence[Outcome], rows: slice, group: str, name: str) -> Column:
     sides = [[outcome.get(group, {}).get(name) for outcome in outcomes] for outcomes in (first, second)]
     if all(value is None or isinstance(value, float) for side in sides for value in side):
         numbers = [np.array([np.nan if value is None else value for value in side], dtype=np.float64) for side in sides]
         return Column(group, name, (numbers[0], numbers[1]), None)
-    frequent = [value for value, _ in Counter(value for side in sides for value in side).most_common(_MOST_LABELS)]
+    seen = Counter(value for side in sides for value in side[rows])
+    frequent = [value for value, _ in seen.most_common(_MOST_LABELS)]
     number = {value: place for place, value in enumerate(frequent)}
     codes = [np.array([number.get(value, np.nan) for value in side], dtype=np.float64) for side in sides]
     return Column(group, name, (codes[0], codes[1]), tuple(frequent))

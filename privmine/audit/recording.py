@@ -26,7 +26,7 @@ from privmine.pipeline import Pipeline
 from privmine.privacy import Charge, Sensitivity
 from privmine.queries import Candidate, Query, Scores
 from privmine.release import Release
-from privmine.run import Part
+from privmine.run import Part, stage_manager
 
 Kind: TypeAlias = Literal["measure", "choose", "choose_noisy"]
 WatchCurator: TypeAlias = Callable[[Curator], Curator]
@@ -291,7 +291,7 @@ def watched_part(part: Part, trace: Trace, watch: WatchCurator = unwatched) -> P
         trace.results.append(Result(part.stage, result, copy.deepcopy(result) if trace.copies else result))
         return result
 
-    # pluggy inspects all that dir() lists, for every run anew; a watcher has just the one method to find.
+    # pluggy inspects all that dir() lists, which takes most of the time; a watcher has just the one method to find.
     members = {part.stage: run_stage, "__dir__": lambda _: [part.stage]}
     return evolve(part, component=type("Watcher", (), members)())
 
@@ -304,9 +304,15 @@ def watched_pipeline(pipeline: Pipeline, trace: Trace, watch: WatchCurator = unw
         trace: where the results go.
         watch: makes of each curator the one that the component gets.
     """
-    watched = copy.copy(pipeline)
-    watched.parts = {stage: watched_part(part, trace, watch) for stage, part in pipeline.parts.items()}
-    return watched
+    return with_parts(pipeline, {stage: watched_part(part, trace, watch) for stage, part in pipeline.parts.items()})
+
+
+def with_parts(pipeline: Pipeline, parts: dict[str, Part]) -> Pipeline:
+    """A copy of the pipeline, of whatever class it is, with other parts."""
+    changed = copy.copy(pipeline)
+    changed.parts = parts
+    changed._stages = stage_manager(parts.values())  # noqa: SLF001 - the parts and their manager change together
+    return changed
 
 
 def observed_run(pipeline: Pipeline, database: Any, noise: NoiseSource, trace: Trace, **request: Any) -> Trace:

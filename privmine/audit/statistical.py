@@ -109,8 +109,8 @@ def lower_bounds(
         progress: told how many runs are done, of twice `samples`.
     """
     first, second = _all_runs(sample, samples, seed, workers, progress)
-    columns = columns_of(first, second)
     search, check = slice(0, samples // 2), slice(samples // 2, samples)
+    columns = columns_of(first, second, search)
     groups = list(claims)
     chosen = {
         (group, favours): _best_events(columns, groups[: place + 1], search, favours, error_rate)

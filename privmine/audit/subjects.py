@@ -12,6 +12,7 @@ from attrs import frozen
 
 from privmine.audit.cases import Case, MakeDatabase, make_database
 from privmine.audit.outcomes import PipelineSample
+from privmine.audit.recording import with_parts
 from privmine.errors import InputError
 from privmine.hookspecs import hookimpl
 from privmine.model import DATA_STAGES, STAGES, BudgetPlan
@@ -135,7 +136,5 @@ def emphasised(subject: Subject, case: Case, database: MakeDatabase = make_datab
     if not shares[stage] or not others:
         return pipeline
     divided = {name: share * (1 - EMPHASIS) / others for name, share in shares.items()}
-    changed = copy.copy(pipeline)
     part = Part("allocate_budget", _GivenPlan(BudgetPlan(**{**divided, stage: EMPHASIS})), "audit", "privmine")
-    changed.parts = {**pipeline.parts, "allocate_budget": part}
-    return changed
+    return with_parts(pipeline, {**pipeline.parts, "allocate_budget": part})

@@ -14,13 +14,15 @@ from collections.abc import Mapping
 
 import numpy as np
 from attrs import frozen
+from numpy.typing import NDArray
 
+from privmine.datasets.keys import rows_of_keys
 from privmine.datasets.planting import Activity, Partner, draw_distinct, plant
 from privmine.datasets.published import PublishedItemsets
 from privmine.datasets.tail import tail_supports
 from privmine.datasets.words import Words
 from privmine.errors import InputError
-from privmine.model import IntArray, Itemset, Universe
+from privmine.model import IntArray, Itemset, Universe, read_only
 from privmine.store.rows import Rows
 
 
@@ -65,7 +67,7 @@ class AolLike:
             occupied[rows] = True
         del planted
 
-        rare = np.setdiff1d(np.arange(len(labels)), np.searchsorted(labels, list(supports)))
+        rare = np.flatnonzero(_outside(np.searchsorted(labels, list(supports)), len(labels)))
         missing = round(self.mean_length * self.transactions) - sum(supports.values())
         tail = np.repeat(rare, tail_supports(len(rare), missing, len(supports), min(supports.values())))
         rows = activity.draw_rows(words, len(tail))
@@ -73,13 +75,15 @@ class AolLike:
         vacant = np.flatnonzero(~occupied)[: len(tail)]
         rows[np.arange(len(vacant)) * len(tail) // max(len(vacant), 1)] = vacant
         keys.append((rows << bits) | tail)
-        return Universe.of(labels), _grouped(np.concatenate(keys), self.transactions, bits)
+        return Universe(read_only(labels)), rows_of_keys(np.concatenate(keys), self.transactions, bits)
 
     def _check(self, supports: Mapping[int, int]) -> None:
         if not supports:
             raise InputError("The published itemsets list no item; at least one is needed.")
         if max(supports.values()) > self.transactions or min(supports.values()) < 1:
             raise InputError(f"A published support lies outside 1 … {self.transactions}, the number of transactions.")
+        if min(supports) < 0:
+            raise InputError("A published item has a negative number.")
         if self.items < len(supports):
             raise InputError(f"{len(supports)} items are published; there cannot be only {self.items} in all.")
 
@@ -109,14 +113,13 @@ class AolLike:
 
 def _labels(published: list[int], count: int) -> IntArray:
     """So many item numbers in increasing order: the published ones, and the smallest others."""
-    others = np.setdiff1d(np.arange(count), published)[: count - len(published)]
-    return np.sort(np.concatenate([others, np.array(published, dtype=np.int64)]))
+    numbers = np.array(published, dtype=np.int64)
+    others = np.flatnonzero(_outside(numbers[numbers < count], count))[: count - len(published)]
+    return np.sort(np.concatenate([others, numbers]))
 
 
-def _grouped(keys: IntArray, count: int, bits: int) -> Rows:
-    """Rows from keys of row and item in any order; a key that repeats counts once."""
-    keys.sort()
-    keys = keys[np.append(True, keys[1:] != keys[:-1])]
-    offsets = np.searchsorted(keys, np.arange(count + 1) << bits)
-    keys &= (1 << bits) - 1
-    return Rows.of(offsets, keys.astype(np.int32))
+def _outside(numbers: IntArray, count: int) -> NDArray[np.bool_]:
+    """Which of 0 … count − 1 are not among the numbers; setdiff1d takes seconds for millions."""
+    outside = np.ones(count, dtype=np.bool_)
+    outside[numbers] = False
+    return outside

@@ -65,13 +65,15 @@ class Activity:
     def draw_rows(self, words: Words, count: int) -> IntArray:
         """Draw transactions, each with a chance proportional to its activity; one may come several times."""
         point = words.uniform(count) * self.total
-        value = np.minimum(np.searchsorted(self._running, point, side="right"), len(self.values) - 1)
+        value: IntArray = np.searchsorted(self._running, point, side="right")
+        np.minimum(value, len(self.values) - 1, out=value)
         # How far the point reaches into the stretch of its activity says which of its transactions it hits.
         before = self._running[value] - self.values[value] * self.counts[value]
         member = ((point - before) / self.values[value]).astype(np.int64)
         member = np.clip(member, 0, self.counts[value] - 1)
         first = np.cumsum(self.counts) - self.counts
-        return self._by_value[first[value] + member]
+        rows: IntArray = self._by_value[first[value] + member]
+        return rows
 
 
 @frozen(eq=False)
@@ -100,11 +102,12 @@ def plant(words: Words, activity: Activity, support: int, partners: Sequence[Par
     """
     chances = fitted_chances(activity, support, partners)
     # The smallest u/p are a sample of fixed size with chances close to p (sequential Poisson sampling).
-    with np.errstate(divide="ignore"):
-        urgency = words.uniform(len(activity)) / chances
+    urgency = words.uniform(len(activity)) / chances
     chosen = np.zeros(len(activity), dtype=np.bool_)
     chosen[np.argpartition(urgency, support - 1)[:support]] = True
-    _make_exact(chosen, urgency, [partner for partner in partners if partner.is_exact][:MOST_EXACT_PARTNERS])
+    exact = [partner for partner in partners if partner.is_exact][:MOST_EXACT_PARTNERS]
+    if exact:
+        _make_exact(chosen, urgency, exact)
     return np.flatnonzero(chosen)
 
 
@@ -119,7 +122,9 @@ def draw_distinct(words: Words, activity: Activity, support: int) -> IntArray:
     rows = np.zeros(0, dtype=np.int64)
     while len(rows) < support:
         # Never more than are missing, so that none has to be dropped again.
-        rows = np.union1d(rows, activity.draw_rows(words, support - len(rows)))
+        rows = np.concatenate([rows, activity.draw_rows(words, support - len(rows))])
+        rows.sort()
+        rows = rows[np.append(True, rows[1:] != rows[:-1])]
     return rows
 
 
@@ -156,7 +161,11 @@ def _make_exact(chosen: NDArray[np.bool_], urgency: FloatArray, partners: Sequen
     bits = np.zeros(len(chosen), dtype=np.int64)
     for position, partner in enumerate(partners):
         bits[partner.rows] |= 1 << position
-    known, patterns = np.unique(bits, return_inverse=True)
+    # Most transactions have none of the partners; they need no sorting.
+    some = np.flatnonzero(bits)
+    known, which = np.unique(np.append(0, bits[some]), return_inverse=True)
+    patterns = np.zeros(len(chosen), dtype=np.int64)
+    patterns[some] = which[1:]
     for position, partner in enumerate(partners):
         surplus = int(np.count_nonzero(chosen[partner.rows])) - partner.support
         if surplus:
@@ -199,6 +208,5 @@ def _move(
     sizes = np.bincount(patterns[leaving], minlength=len(leaves))
     for pattern in np.flatnonzero(sizes):
         free = np.flatnonzero(~chosen & (patterns == other[pattern]))
-        entering = free[np.argsort(urgency[free], kind="stable")[: sizes[pattern]]]
-        chosen[entering] = True
+        chosen[free[np.argpartition(urgency[free], sizes[pattern] - 1)[: sizes[pattern]]]] = True
     chosen[leaving] = False

@@ -8,7 +8,7 @@ by `decimal`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from decimal import Decimal, localcontext
 
 import numpy as np
@@ -18,6 +18,7 @@ from privmine.model import FloatArray, IntArray
 
 #: More digits than a float has, so that the last one is settled.
 _DIGITS = 24
+_BLOCK = 1 << 12
 
 
 class Words:
@@ -31,12 +32,17 @@ class Words:
     def uniform(self, count: int) -> FloatArray:
         """So many numbers from 0 to 1, 1 excluded."""
         raw = np.asarray(self._bits.random_raw(count), dtype=np.uint64)
-        return (raw >> np.uint64(11)) * 2.0**-53
+        return (raw >> np.uint64(11)).astype(np.float64) * 2.0**-53
 
     def below(self, bound: int, count: int) -> IntArray:
         """So many whole numbers from 0 to bound − 1; the bias of at most bound/2³² does not matter here."""
         high = np.asarray(self._bits.random_raw(count), dtype=np.uint64) >> np.uint64(32)
         return ((high * np.uint64(bound)) >> np.uint64(32)).astype(np.int64)
+
+    def stream(self) -> Iterator[float]:
+        """Numbers from 0 to 1 one by one, without end; they come from the stream in blocks."""
+        while True:
+            yield from self.uniform(_BLOCK).tolist()
 
     def by_weight(self, running: FloatArray, count: int) -> IntArray:
         """So many positions, each with a chance proportional to its weight.
@@ -46,7 +52,7 @@ class Words:
             count: how many positions.
         """
         drawn = np.searchsorted(running, self.uniform(count) * running[-1], side="right")
-        return np.minimum(drawn, len(running) - 1)
+        return np.asarray(np.minimum(drawn, len(running) - 1), dtype=np.int64)
 
     def from_table(self, quantiles: FloatArray, count: int) -> FloatArray:
         """So many values of a distribution that is given by its quantiles at equal distances."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from fractions import Fraction
+from importlib import import_module
 
 import pytest
 from attrs import frozen
@@ -19,6 +20,8 @@ from privmine.errors import InputError, UnknownNameError
 from privmine.pipeline import Pipeline
 from privmine.registry import registry
 
+#: The module; as an attribute of `privmine.cli`, its name is the command's.
+MODULE = import_module("privmine.cli.audit")
 TINY = Effort("tiny", pairs=10, examples=0, samples=40, cases=SAMPLED_CASES[:1])
 
 
@@ -160,7 +163,7 @@ def run(*arguments: str):
 def small(monkeypatch) -> None:
     """Make every effort tiny."""
     for name in ("QUICK", "STANDARD", "THOROUGH"):
-        monkeypatch.setattr(f"privmine.cli.audit.{name}", TINY)
+        monkeypatch.setattr(MODULE, name, TINY)
 
 
 @pytest.mark.usefixtures("small")
@@ -184,7 +187,7 @@ def test_the_command_prints_json() -> None:
 @pytest.mark.usefixtures("small")
 def test_a_violation_exits_with_1(monkeypatch) -> None:
     """The evidence is printed below the table."""
-    monkeypatch.setattr("privmine.cli.audit.subject_of", lambda target, trust: subject_of(Leak()))
+    monkeypatch.setattr(MODULE, "subject_of", lambda target, trust: subject_of(Leak()))
     result = run("anything")
     assert result.exit_code == 1
     assert "violates" in result.output

@@ -61,6 +61,8 @@ def test_a_refusal_says_what_is_left(ledger: Ledger) -> None:
     with pytest.raises(BudgetError, match=r"ε = 0\.5 exceeds.*1/3 ≈ 0\.333333 is left of 1\.") as caught:
         ledger.charge("orders", 0.5)
     assert (caught.value.requested, caught.value.remaining) == (Fraction(1, 2), Fraction(1, 3))
+    with pytest.raises(BudgetError):  # by however little
+        ledger.charge("orders", Fraction(1, 3) + Fraction(1, 10**30))
     assert ledger.log() == before
     ledger.charge("orders", caught.value.remaining)
 

@@ -22,6 +22,7 @@ from privmine_tf import (
 from privmine import Pipeline, PrivmineError, Transactions, groceries, mine
 from privmine.api import BasisSet, Elements, InputError, hookimpl
 from privmine.noise.simulated import SimulatedNoise
+from privmine.testing import check_component
 
 METHODS = ["tf", "tf-monotone", "tf-noisy"]
 SELECTORS = [Truncated, MonotoneTruncated, NoisyTruncated]
@@ -237,6 +238,12 @@ def test_nothing_but_the_public_interface_is_imported():
 def test_every_component_states_its_privacy(component):
     """Each component says in its documentation which queries it asks and why that is paid for."""
     assert "Privacy:" in component.__doc__
+
+
+@pytest.mark.parametrize("component", [Halves, NoLambda, *SELECTORS, SelectedAsBases, DirectSupports])
+def test_every_component_keeps_the_contracts_of_its_stage(component):
+    """The kit for plugin authors finds nothing wrong: charges, totality, no data access around the curator."""
+    check_component(component())
 
 
 def test_components_are_values():

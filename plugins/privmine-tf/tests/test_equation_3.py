@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from math import comb
 
-import numpy as np
 import pytest
 from privmine_tf.select import equation_3
 
-from privmine.api import Universe
 
 # The paper prints 20733 for kosarak; two digits are exchanged. Mushroom's 5433.6 it rounds down,
 # retail's 5767.9 to the nearest. Rounded down here, always.
@@ -24,7 +23,7 @@ TABLE_2B = {
 @pytest.mark.parametrize(("k", "m", "items", "printed", "rounded_down"), TABLE_2B.values(), ids=TABLE_2B)
 def test_the_column_of_table_2b_is_reproduced(k, m, items, printed, rounded_down):
     """With |U| the number of all itemsets of length 1 to m, γN at ε = 1 and ρ = 0.9 is the printed one."""
-    candidates = Universe.of(np.arange(items)).itemset_count(m)
+    candidates = sum(comb(items, length) for length in range(1, m + 1))
     gamma = equation_3(k, candidates, Fraction(1), Fraction(9, 10))
     assert gamma == rounded_down
     assert abs(gamma - printed) <= 1

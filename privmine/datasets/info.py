@@ -1,0 +1,96 @@
+"""What can be said of a dataset here and now, for people and for programs."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from attrs import asdict, frozen
+
+from privmine.datasets.catalogue import AOL_ITEMSETS, CATALOGUE
+from privmine.datasets.opening import resolve
+from privmine.datasets.places import cache_directory, find_file
+
+
+@frozen
+class DatasetInfo:
+    """A dataset of the catalogue, and how it stands with it here.
+
+    Attributes:
+        name: what users call it.
+        title: what it is.
+        source: who made or collected it.
+        licence: a note, not legal advice.
+        transactions: how many it has, or the proxy that stands in for it.
+        items: how many items occur in it.
+        mean_length: of its transactions.
+        sha256: the checksum of the text that is read, or None if none is known.
+        url: where it can be downloaded, if there is such a place.
+        status: "at hand", "cached", "fetchable", "generated" or "missing".
+        path: the file that would be used, or None.
+        proxy: a sentence that says that it is a repeated part of the original, or None.
+        synthetic: a sentence that says that it is generated, or None.
+        note: what else a user should know.
+    """
+
+    name: str
+    title: str
+    source: str
+    licence: str
+    transactions: int
+    items: int
+    mean_length: float
+    sha256: str | None
+    url: str | None
+    status: str
+    path: Path | None
+    proxy: str | None
+    synthetic: str | None
+    note: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """The information as plain values."""
+        return asdict(self) | {"path": None if self.path is None else str(self.path)}
+
+
+def describe(name: str, data_dir: str | os.PathLike[str] | None = None) -> DatasetInfo:
+    """Tell what a name stands for here and now; nothing is opened, fetched or generated.
+
+    Args:
+        name: a name of the catalogue.
+        data_dir: where your copies are, as for `open_dataset`.
+    """
+    found = resolve(name, data_dir)
+    dataset = found.asked
+    return DatasetInfo(
+        dataset.name,
+        dataset.title,
+        dataset.source,
+        dataset.licence,
+        found.used.transactions * found.times,
+        found.used.items,
+        found.used.mean_length,
+        found.used.sha256,
+        dataset.url,
+        _status(dataset.name, found.path, data_dir),
+        found.path,
+        found.proxy,
+        f"{dataset.name} is synthetic: generated, not collected from anybody." if dataset.generator else None,
+        dataset.note,
+    )
+
+
+def all_datasets(data_dir: str | os.PathLike[str] | None = None) -> list[DatasetInfo]:
+    """All datasets of the catalogue, in its order."""
+    return [describe(name, data_dir) for name in CATALOGUE]
+
+
+def _status(name: str, path: Path | None, data_dir: str | os.PathLike[str] | None) -> str:
+    dataset = CATALOGUE[name]
+    if path is not None:
+        return "cached" if path.parent == cache_directory() else "at hand"
+    if dataset.generator:
+        is_missing = name == "aol-like" and find_file(AOL_ITEMSETS, (".gz", ""), data_dir) is None
+        return "missing" if is_missing else "generated"
+    return "fetchable" if dataset.is_fetchable else "missing"
