@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
+from math import isinf
 from pathlib import Path
 from typing import Any
 
@@ -16,15 +17,17 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 from rich.progress import Progress as Bar
 
 from privmine.cli.screen import console, fail, print_json, table, text
-from privmine.errors import InputError
+from privmine.datasets import describe
+from privmine.errors import DataError, InputError
 from privmine.evaluation.bench import Bench
 from privmine.evaluation.clock import Progress, Report, nobody
-from privmine.evaluation.data import data_opener
+from privmine.evaluation.data import data_opener, is_file
 from privmine.evaluation.experiment import Experiment
 from privmine.evaluation.results import open_results
 from privmine.evaluation.rows import METRICS, Row, comparable, key_of
 from privmine.evaluation.runner import Failure, OpenData, run_cells
 from privmine.evaluation.seeds import Cell
+from privmine.evaluation.sheets import check_matplotlib, draw_sheets
 from privmine.evaluation.summary import compare_pipelines, summarise
 from privmine.evaluation.truth import Truth
 
@@ -111,6 +114,8 @@ def run(
         described = described.with_repeats(repeats)
     if against is not None:
         described.cell(described.data[0], against, 1, "1", 0)  # An unknown name shows before anything runs.
+    if figures is not None:
+        check_matplotlib()
     click.echo(EXACT, err=True)
     open_data = data_opener(data_dir, spec.parent)
     target = output or spec.with_suffix(".csv")
@@ -131,9 +136,9 @@ def run(
     wanted = {run_of.key for run_of in described.cells()}
     rows = [row for row in results.rows() if key_of(row) in wanted]
     shown = metrics or DEFAULT_METRICS
-    drawn = _draw(rows, figures) if figures is not None else []
+    drawn = draw_sheets(rows, figures, _titles(described.data, data_dir)) if figures is not None and rows else []
     if as_json:
-        print_json(_as_data(rows, shown, against, failures))
+        print_json(finite(_as_data(rows, shown, against, failures)))
     else:
         _show(rows, shown, against, target, drawn)
     _complain(failures)
@@ -147,7 +152,7 @@ def _alone(described: Experiment, cell: Cell, open_data: OpenData, target: Path,
     )
     row = bench.run(cell)
     if as_json:
-        print_json(row)
+        print_json(finite(row))
         return
     out = console()
     rows = table("column", "value")
@@ -204,7 +209,9 @@ def _show(rows: list[Row], metrics: Sequence[str], against: str | None, target: 
     if against is not None:
         out.print(f"\n[bold]Against {text(against)}[/], paired by repeat:\n")
         out.print(_comparisons(rows, metrics, against))
-        out.print("\np: two-sided sign-flip permutation test of the mean difference; one p for each row, not corrected.")
+        out.print(
+            "\np: two-sided sign-flip permutation test of the mean difference; one p for each row, not corrected."
+        )
     out.print(f"[bold]Results:[/] {text(target)}")
     for path in drawn:
         out.print(f"[bold]Figure:[/] {text(path)}")
@@ -253,17 +260,29 @@ def _as_data(
     }
 
 
+def finite(value: Any) -> Any:
+    """JSON has no infinity; it becomes a word."""
+    if isinstance(value, dict):
+        return {name: finite(part) for name, part in value.items()}
+    if isinstance(value, list):
+        return [finite(part) for part in value]
+    return "infinite" if isinstance(value, float) and isinf(value) else value
+
+
 def _complain(failures: list[Failure]) -> None:
     if failures:
         first = failures[0]
         fail(f"{len(failures)} runs failed, the first: {first.cell}: {first.reason}", 1)
 
 
-def _draw(rows: list[Row], folder: Path) -> list[Path]:
-    from privmine.evaluation.paper.figures import check_matplotlib, draw_sweep
-
-    check_matplotlib()
-    return draw_sweep(rows, folder)
+def _titles(names: Iterable[str], data_dir: Path | None) -> dict[str, str]:
+    """What figures call the datasets: by name, with a word where one is a proxy or synthetic."""
+    titles = {}
+    for name in names:
+        info = None if is_file(name) else describe(name, data_dir)
+        kind = "" if info is None else " (synthetic)" if info.synthetic else " (proxy)" if info.proxy else ""
+        titles[name] = name + kind
+    return titles
 
 
 @experiment.command()
@@ -303,14 +322,16 @@ def paper(
 
     Example:  privmine experiment paper --data DIR --repeats 30
     """
-    from privmine.datasets import describe
     from privmine.evaluation.paper import plan
     from privmine.evaluation.paper.reproduce import reproduce
 
     if quick and plan.PANELS[-1].data in only:
         raise InputError("--quick leaves out AOL; drop --quick, or give --repeats 3 instead.")
     panels = plan.chosen_panels(only, (plan.PANELS[-1].data,) if quick else ())
-    proxies = {panel.data: describe(panel.data, data_dir).proxy for panel in panels}
+    known = {panel.data: describe(panel.data, data_dir) for panel in panels}
+    for name, info in known.items():
+        if info.status == "missing":
+            raise DataError(f"The dataset {name} is not at hand; say where it is with --data, or choose with --only.")
     click.echo(EXACT, err=True)
     with progress_bar() as told, _resumable(results_path):
         done = reproduce(
@@ -319,7 +340,7 @@ def paper(
             output,
             results_path,
             data_opener(data_dir),
-            proxies.__getitem__,
+            lambda name: known[name].proxy or known[name].synthetic,
             workers=workers or os.cpu_count() or 1,
             progress=told,
         )

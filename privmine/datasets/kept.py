@@ -37,7 +37,7 @@ def save(path: Path, universe: Universe, rows: Rows) -> None:
 def load(path: Path) -> tuple[Universe, Rows]:
     """Read what `save` wrote; a damaged file is refused."""
     try:
-        with np.load(path, allow_pickle=False) as arrays:
+        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as arrays:
             labels, lengths, items = arrays["labels"], arrays["lengths"], arrays["items"]
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error):
         raise DataError(f"{path} is damaged; delete it, and it is generated again.") from None

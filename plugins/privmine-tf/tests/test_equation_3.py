@@ -8,7 +8,6 @@ from math import comb
 import pytest
 from privmine_tf.select import equation_3
 
-
 # The paper prints 20733 for kosarak; two digits are exchanged. Mushroom's 5433.6 it rounds down,
 # retail's 5767.9 to the nearest. Rounded down here, always.
 TABLE_2B = {

@@ -46,6 +46,10 @@ class Evidence:
         """The rows of a cell."""
         return self._cells.get((data, pipeline, k, epsilon), [])
 
+    def fewest_runs(self) -> int:
+        """The smallest number of runs that a cell has."""
+        return min((len(rows) for rows in self._cells.values()), default=0)
+
     def mean(self, data: str, pipeline: str, k: int, epsilon: str, metric: str = "fnr") -> Mean:
         """The mean of a metric in a cell."""
         return mean_of(row[metric] for row in self.runs(data, pipeline, k, epsilon))

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from attrs import asdict, frozen
 
-from privmine.evaluation.paper.plan import RHO, TABLE_EPSILON, Panel
+from privmine.evaluation.paper.plan import LENGTHS, RHO, TABLE_EPSILON, Panel
 from privmine.evaluation.truth import Truth
 from privmine.store.transactions import Transactions
 
@@ -30,6 +30,7 @@ class Facts:
         gamma: γ·N with the items of the data at hand.
         gamma_printed_items: γ·N with as many items as the paper's data has.
         kth_supports: for each k of the figure, the support of the k-th itemset.
+        longer: for each k and m, how many of the top k have more than m items: TF with that m cannot find them.
         close: for each k of the figure, how many itemsets lie less than a tenth below the k-th support.
         proxy: what the data stands for if it is not the original, else None.
     """
@@ -45,6 +46,7 @@ class Facts:
     gamma: float
     gamma_printed_items: float
     kth_supports: Mapping[str, int]
+    longer: Mapping[str, Mapping[str, int]]
     close: Mapping[str, int]
     proxy: str | None = None
 
@@ -74,9 +76,14 @@ def facts_of(panel: Panel, transactions: Transactions, proxy: str | None) -> Fac
         gamma=gamma_count(printed.k, len(transactions.universe), printed.m),
         gamma_printed_items=gamma_count(printed.k, printed.items, printed.m),
         kth_supports={str(k): truth.kth_support(k) for k in panel.k},
+        longer={str(k): {str(m): _longer(truth, k, m) for m in LENGTHS} for k in panel.k},
         close={str(k): _close(transactions, k, truth.kth_support(k)) for k in panel.k},
         proxy=proxy,
     )
+
+
+def _longer(truth: Truth, k: int, m: int) -> int:
+    return sum(len(itemset) > m for itemset in truth.itemsets[:k])
 
 
 def _close(transactions: Transactions, k: int, kth_support: int) -> int:

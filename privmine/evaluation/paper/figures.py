@@ -4,21 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from privmine.errors import InputError
 from privmine.evaluation.paper.evidence import Evidence
 from privmine.evaluation.paper.plan import PB, Panel
+from privmine.evaluation.plots import plot_metric
 from privmine.evaluation.rows import Row
+from privmine.evaluation.sheets import DOTS_PER_INCH, METRICS_DRAWN
 
 #: The name under which a panel shows PrivBasis.
 PRIVBASIS = "PrivBasis (PB)"
-
-
-def check_matplotlib() -> None:
-    """Complain before the runs, not after them."""
-    try:
-        import matplotlib  # noqa: F401 - only whether it is there
-    except ImportError:
-        raise InputError("The figures need matplotlib: pip install matplotlib.") from None
 
 
 def shown_rows(found: Evidence, data: str, k: int) -> list[Row]:
@@ -27,8 +20,9 @@ def shown_rows(found: Evidence, data: str, k: int) -> list[Row]:
     names = {PB: PRIVBASIS, best: f"TF, best m = {found.best_length(data, k)}"}
     return [
         row | {"pipeline": names[row["pipeline"]]}
+        for pipeline in names
         for row in found.rows
-        if row["data"] == data and row["k"] == k and row["pipeline"] in names
+        if row["data"] == data and row["k"] == k and row["pipeline"] == pipeline
     ]
 
 
@@ -42,24 +36,21 @@ def _drawn(found: Evidence, panel: Panel, folder: Path) -> str:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    from privmine.evaluation.plots import plot_metric
-
     # A figure of its own canvas: pyplot would keep it, and might want a display.
     figure = Figure(figsize=(9.6, 3.4 * len(panel.k)), layout="constrained")
     FigureCanvasAgg(figure)
-    axes = figure.subplots(len(panel.k), 2, squeeze=False)
+    grid = figure.subplots(len(panel.k), len(METRICS_DRAWN), squeeze=False)
+    titles = {panel.data: title_of(found, panel)}
     for row, k in enumerate(panel.k):
-        rows = shown_rows(found, panel.data, k)
-        for column, metric in enumerate(("fnr", "re")):
-            ax = plot_metric(rows, metric=metric, ax=axes[row, column])
-            ax.set_title(f"{panel.title}{_suffix(found, panel)}, k = {k}")
+        for column, metric in enumerate(METRICS_DRAWN):
+            plot_metric(shown_rows(found, panel.data, k), metric, grid[row, column], titles)
     name = f"paper-figure-{panel.number}-{panel.data}.png"
-    figure.savefig(folder / name, dpi=110)
+    figure.savefig(folder / name, dpi=DOTS_PER_INCH)
     return name
 
 
-def _suffix(found: Evidence, panel: Panel) -> str:
-    facts = found.facts.get(panel.data)
-    if facts is None or not facts.proxy:
-        return ""
-    return " (synthetic)" if "synthetic" in facts.proxy else " (proxy)"
+def title_of(found: Evidence, panel: Panel) -> str:
+    """The dataset's name in the paper, with a word where it is not the paper's data."""
+    proxy = found.facts[panel.data].proxy
+    kind = "" if not proxy else " (synthetic)" if "synthetic" in proxy else " (proxy)"
+    return panel.title + kind

@@ -190,8 +190,6 @@ def _figure(found: Evidence, panel: Panel, path: str) -> str:
         "\n\np: paired sign-flip permutation test of FNR, two-sided. Strict RE counts a released itemset that does not "
         "occur as infinitely wrong."
     )
-    if panel.left_out:
-        text += f" {panel.left_out}"
     return text
 
 

@@ -13,13 +13,14 @@ from privmine.evaluation.clock import Progress, Report, nobody
 from privmine.evaluation.paper import plan
 from privmine.evaluation.paper.evidence import Evidence
 from privmine.evaluation.paper.facts import Facts, facts_of, load_facts, save_facts
-from privmine.evaluation.paper.figures import check_matplotlib, draw_figures
+from privmine.evaluation.paper.figures import draw_figures
 from privmine.evaluation.paper.page import results_page
 from privmine.evaluation.paper.plan import Panel
 from privmine.evaluation.paper.statements import Statement, check_all
 from privmine.evaluation.results import open_results
 from privmine.evaluation.rows import epsilon_of, key_of
 from privmine.evaluation.runner import Failure, OpenData, run_cells
+from privmine.evaluation.sheets import check_matplotlib
 from privmine.store.transactions import Transactions
 
 PAGE, FIGURES = "results.md", "figures"
@@ -86,8 +87,9 @@ def reproduce(
     found = Evidence(panels, epsilons, rows, facts)
     statements = check_all(found)
     minutes = (perf_counter() - started) / 60
+    kept = sum(cell.key in earlier for cell in cells)
     timing = [
-        f"{len(cells):,} runs, {sum(cell.key in earlier for cell in cells):,} of them from an earlier start; this one took "
+        f"{len(cells):,} runs, {kept:,} of them from an earlier start; this start took "
         f"{minutes:.1f} minutes with {workers} worker{'s' if workers > 1 else ''}."
     ]
     names = draw_figures(found, output / FIGURES)

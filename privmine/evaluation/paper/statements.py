@@ -1,7 +1,7 @@
 """The statements of the paper's Section 5.1 that can be checked, each with its criterion and its evidence.
 
-The paper's words ("close to 0", "significantly") get a number here, and the page prints it. The
-claims that say what TF reaches are checked with the m that is best for TF, as the paper chose it.
+The paper's words ("close to 0", "significantly") get a number here, and the page prints it. What
+TF reaches is checked with the m that is best for TF, as the paper chose it.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from attrs import frozen
 
 from privmine.evaluation.paper.evidence import Evidence
+from privmine.evaluation.paper.facts import gamma_count
 from privmine.evaluation.paper.plan import PB, tf
 
 #: FNR up to this is "close to 0".
@@ -26,9 +27,8 @@ SIGNIFICANT = 0.05
 DENSE = ("mushroom", "pumsb_star")
 SPARSE = ("retail", "kosarak")
 AOL = "aol-like"
-LARGER_UNIVERSE = (
-    "The proxy has fewer items than the original (163 instead of 2,088), which makes U smaller and helps TF."
-)
+#: With fewer runs a cell no paired p-value can be below 0.05: that of n pairs is at least 2^(1−n).
+FEWEST_RUNS = 6
 
 
 @frozen
@@ -131,7 +131,10 @@ def _outperforms(found: Evidence, names: Iterable[str], significant: bool) -> tu
 
 def _dense_outperforms(found: Evidence) -> Statement:
     """PB consistently and significantly out-performs TF on Mushroom and Pumsb-star, in FNR and in RE."""
+    holds: bool | None
     holds, text = _outperforms(found, DENSE, significant=True)
+    if found.fewest_runs() < FEWEST_RUNS:
+        holds, text = None, f"Significance needs at least {FEWEST_RUNS} runs a cell. {text}"
     return Statement(
         "PB consistently and significantly out-performs TF on Mushroom and Pumsb-star, in FNR and in RE.",
         f"lower mean than TF with the best m, paired p < {SIGNIFICANT}, in every cell",
@@ -144,11 +147,12 @@ def _dense_outperforms(found: Evidence) -> Statement:
 
 def _larger_k(found: Evidence) -> Statement:
     """PB with the larger k significantly outperforms TF with the smaller k."""
-    parts, holds = [], True
+    parts: list[str] = []
+    holds: bool | None = True
     for data in DENSE:
         small, large = found.panel(data).k[0], found.panel(data).k[-1]
         best = found.best_tf(data, small)
-        holds &= all(
+        holds = holds and all(
             (found.mean(data, PB, large, epsilon).high or 1) < (found.mean(data, best, small, epsilon).low or 0)
             for epsilon in found.epsilons
         )
@@ -156,6 +160,8 @@ def _larger_k(found: Evidence) -> Statement:
             f"{data}: PB k = {large} {_figures(found, PB, data, large)}; "
             f"{best} k = {small} {_figures(found, best, data, small)}"
         )
+    if found.fewest_runs() < FEWEST_RUNS:
+        holds = None
     return Statement(
         "PB with the larger k significantly outperforms TF with the smaller k.",
         "the confidence intervals of the mean FNR do not meet, at every ε",
@@ -194,19 +200,29 @@ def _tf_fnr(
     """A statement that the FNR of TF at one point lies in a range."""
 
     def check(found: Evidence) -> Statement:
-        if k not in found.panel(data).k:
+        panel = found.panel(data)
+        if k not in panel.k:
             return Statement(quote, meaning, None, f"Not run here: k = {k}.")
         used = _at(found, epsilon)
-        best = found.best_tf(data, k)
-        by_length = "; ".join(f"m = {m}: {found.mean(data, tf(m), k, used)}" for m in found.panel(data).lengths)
-        near = [m for m in found.panel(data).lengths if low <= found.figure(data, tf(m), k, used) <= high]
-        why = "TF with m = 3 does better here than the paper reports: fewer of its candidates are out of reach. "
-        if near:
-            why += f"With m = {' and m = '.join(map(str, near))} the paper's figure is met. "
+        figures = {m: found.figure(data, tf(m), k, used) for m in panel.lengths}
+        by_length = "; ".join(f"m = {m}: {found.mean(data, tf(m), k, used)}" for m in panel.lengths)
+        longer = found.facts[data].longer[str(k)]
+        floors = "; ".join(f"m = {m}: {longer[str(m)] / k:.3f}" for m in panel.lengths)
+        why = (
+            "The paper's figure is close to that of m = 2, where TF misses just the itemsets that are longer than 2. "
+            "Here m = 3 does better."
+        )
         if data == "pumsb_star":
-            why += LARGER_UNIVERSE
+            why += (
+                " That the proxy has fewer items is not the reason: with its universe padded to the original's 2,088 "
+                "items TF has the same FNR to within 0.02 (six runs, done once, apart from this page)."
+            )
         return Statement(
-            quote, meaning, low <= found.figure(data, best, k, used) <= high, f"FNR of TF: {by_length}.", why.strip()
+            quote,
+            meaning,
+            low <= min(figures.values()) <= high,
+            f"FNR of TF: {by_length}. Share of the top {k} longer than m, which TF cannot find: {floors}.",
+            why,
         )
 
     check.__doc__ = quote
@@ -355,17 +371,26 @@ def _aol_top(found: Evidence) -> Statement:
 
 
 def _aol_unfeasible(found: Evidence) -> Statement:
-    """For AOL, TF cannot be accurate with m > 1, since |I| is large."""
-    from privmine.evaluation.paper.facts import gamma_count
-
-    facts, printed = found.facts[AOL], found.panel(AOL).printed
-    one, two = (gamma_count(printed.k, printed.items, m) for m in (1, 2))
+    """For AOL, TF cannot produce accurate results with m > 1, since |I| is large."""
+    facts, panel = found.facts[AOL], found.panel(AOL)
+    better = [
+        f"m = {m} k = {k} ε = {epsilon}: {number(longer)} against {number(one)}"
+        for k in panel.k
+        for epsilon in found.epsilons
+        for m in panel.lengths[1:]
+        if (longer := found.figure(AOL, tf(m), k, epsilon)) < (one := found.figure(AOL, tf(1), k, epsilon))
+    ]
+    gammas = "; ".join(f"m = {m}: {gamma_count(panel.printed.k, panel.printed.items, m):,.0f}" for m in panel.lengths)
+    figures = "; ".join(f"k = {k} m = {m}: {_figures(found, tf(m), AOL, k)}" for k in panel.k for m in panel.lengths)
     return Statement(
-        "For AOL, TF cannot be accurate with m > 1, since |I| is large.",
-        "γ·N exceeds the k-th support with m = 2 (k = 200, ε = 1)",
-        two > facts.kth_support,
-        f"γ·N = {two:,.0f} with m = 2 against a k-th support of {facts.kth_support:,}. "
-        f"With m = 1 it is {one:,.0f} and exceeds it as well.",
+        "For AOL, TF cannot produce accurate results with m > 1, since |I| is large.",
+        "mean FNR of TF with m = 2 and 3 is never below that with m = 1",
+        not better,
+        f"FNR at ε = {' / '.join(found.epsilons)}: {figures}. γ·N with k = {panel.printed.k} and ε = 1: {gammas}, "
+        f"against a k-th support of {facts.kth_support:,}."
+        + (f" Better than m = 1: {'; '.join(better)}." if better else ""),
+        "With the smaller k and the largest ε, m = 2 is affordable, and finds pairs that m = 1 cannot. Listing up to "
+        "20,000 frequent itemsets takes seconds here, so that m = 2 and 3 can be run at all.",
     )
 
 

@@ -1,0 +1,50 @@
+"""The figures of an experiment as files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from privmine.errors import InputError
+from privmine.evaluation.plots import plot_pareto, plot_small_multiples
+from privmine.evaluation.rows import Row
+
+DOTS_PER_INCH = 110
+METRICS_DRAWN = ("fnr", "re")
+
+
+def check_matplotlib() -> None:
+    """Complain before the runs, not after them; and draw into files, whatever display there is."""
+    try:
+        import matplotlib as mpl
+    except ImportError:
+        raise InputError("Figures need matplotlib: pip install 'privmine[plots]'.") from None
+    mpl.use("Agg")
+
+
+def draw_sheets(rows: list[Row], folder: Path, titles: Mapping[str, str]) -> list[Path]:
+    """Draw FNR and RE against ε, a panel for each dataset and k, and the ε that an FNR costs.
+
+    Args:
+        rows: the rows of the experiment.
+        folder: where the files go.
+        titles: what to call datasets.
+    """
+    from matplotlib import pyplot
+
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = []
+    figure: Any
+    for metric in METRICS_DRAWN:
+        if not any(row[metric] is not None for row in rows):
+            continue
+        paths.append(folder / f"{metric}.png")
+        figure = plot_small_multiples(rows, metric, titles=titles)[0].figure
+        figure.savefig(paths[-1], dpi=DOTS_PER_INCH)
+        pyplot.close(figure)
+    paths.append(folder / "pareto.png")
+    figure = plot_pareto(rows, titles=titles).figure
+    figure.savefig(paths[-1], dpi=DOTS_PER_INCH)
+    pyplot.close(figure)
+    return paths
