@@ -230,7 +230,10 @@ def _noise_source(noise: NoiseSource | None, simulate: bool, seed: int | None) -
 
 def _protects(request: Request) -> str:
     budget = request.epsilon
-    text = f"one {request.public.unit}, not one customer: adding or removing it changes the probability of any outcome by a factor of at most e^ε"
+    text = (
+        f"one {request.public.unit}, not one customer: adding or removing it changes the probability "
+        "of any outcome by a factor of at most e^ε"
+    )
     if request.public.n is not None:
         text += (
             f"; the number of transactions is published, so the guarantee is ε = {amount(2 * budget)} "
