@@ -124,7 +124,7 @@ class Universe:
     def of(cls, labels: Sequence[Any] | NDArray[Any], *, given: bool = True) -> Universe:
         """Make a universe in the order of the labels; a repeated label is refused."""
         array = _label_array(labels)
-        if len(np.unique(array)) != len(array):
+        if _has_repetition(array):
             raise InputError("The item universe names an item more than once; every item must be listed exactly once.")
         return cls(read_only(array), given)
 
@@ -138,6 +138,13 @@ class Universe:
         if max_length is None or max_length >= size:
             return int(2**size) - 1
         return sum(comb(size, length) for length in range(1, max_length + 1))
+
+
+def _has_repetition(labels: NDArray[Any]) -> bool:
+    if labels.dtype.kind != "i":
+        return len(set(labels.tolist())) != len(labels)
+    ordered = np.sort(labels)  # np.unique hashes, which takes seconds on millions of items
+    return bool((ordered[1:] == ordered[:-1]).any())
 
 
 def _label_array(labels: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:

@@ -8,6 +8,7 @@ import rich_click as click
 
 from privmine.cli.audit import audit
 from privmine.cli.budget import budget
+from privmine.cli.datasets import datasets
 from privmine.cli.mine import mine
 from privmine.cli.new import new
 from privmine.cli.plugins import plugins
@@ -25,7 +26,7 @@ def cli() -> None:
     """
 
 
-for command in (mine, plugins, budget, audit, new):
+for command in (mine, plugins, budget, audit, new, datasets):
     cli.add_command(command)
 
 

@@ -28,8 +28,8 @@ from privmine.store.transactions import Transactions
 _ENDINGS = (".dat.gz", ".dat")
 #: Generators that are fast enough to be run each time.
 _GENERATORS: Mapping[str, Callable[[], Transactions]] = {"zipf": zipf, "quest": quest}
-#: To be raised when the generator of aol-like changes, so that no old data is taken for new.
-_AOL_LIKE = "aol-like-1.npz"
+#: To be raised when the generator of aol-like or the form of its file changes, so that no old data is taken for new.
+_AOL_LIKE = "aol-like-2.npz"
 
 
 @frozen

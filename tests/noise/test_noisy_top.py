@@ -55,6 +55,7 @@ CASES = {
     "tail": ([3, 1], 2, Fraction(2), Tail(1, 3)),
     "below a tail": ([2], 2, Fraction(1), Tail(3, 4)),
     "everybody": ([3, 0], 3, Fraction(3), Tail(1, 1)),
+    "all of a tail": ([1, 0], 4, Fraction(3), Tail(1, 2)),
 }
 
 
