@@ -53,7 +53,9 @@ class Mean:
 def _short(value: float) -> str:
     if not isfinite(value):
         return "∞"
-    return f"{value:.3f}" if 0.0005 <= abs(value) < 100 or value == 0 else f"{value:.2g}"
+    if abs(value) >= 100:
+        return f"{value:,.0f}"
+    return f"{value:.3f}" if abs(value) >= 0.0005 or value == 0 else f"{value:.2g}"
 
 
 def mean_of(values: Iterable[float | None], confidence: float = CONFIDENCE) -> Mean:

@@ -15,8 +15,8 @@ from privmine.evaluation.paper.plan import LENGTHS, RHO, TABLE_EPSILON, Panel
 from privmine.evaluation.truth import Truth
 from privmine.store.transactions import Transactions
 
-#: An itemset less than this share below the k-th support counts as close to it.
-CLOSE = 0.1
+#: An itemset less than so many transactions below the k-th support counts as close to it.
+CLOSE = 100
 #: No more itemsets than this are mined to count the close ones.
 MOST_CLOSE = 20_000
 
@@ -29,9 +29,10 @@ class Facts:
         database: a digest of the data.
         gamma: γ·N with the items of the data at hand.
         gamma_printed_items: γ·N with as many items as the paper's data has.
+        lams: for each k of the figure, the number of items in the top k.
         kth_supports: for each k of the figure, the support of the k-th itemset.
         longer: for each k and m, how many of the top k have more than m items: TF with that m cannot find them.
-        close: for each k of the figure, how many itemsets lie less than a tenth below the k-th support.
+        close: for each k of the figure, how many itemsets lie less than `CLOSE` transactions below the k-th support.
         proxy: what the data stands for if it is not the original, else None.
     """
 
@@ -45,6 +46,7 @@ class Facts:
     kth_support: int
     gamma: float
     gamma_printed_items: float
+    lams: Mapping[str, int]
     kth_supports: Mapping[str, int]
     longer: Mapping[str, Mapping[str, int]]
     close: Mapping[str, int]
@@ -69,12 +71,13 @@ def facts_of(panel: Panel, transactions: Transactions, proxy: str | None) -> Fac
         n=count,
         items=len(transactions.universe),
         average=float(supports.sum()) / max(count, 1),
-        lam=len({item for itemset in top for item in itemset}),
+        lam=_items(truth, printed.k),
         pairs=sum(len(itemset) == 2 for itemset in top),
         triples=sum(len(itemset) == 3 for itemset in top),
         kth_support=truth.kth_support(printed.k),
         gamma=gamma_count(printed.k, len(transactions.universe), printed.m),
         gamma_printed_items=gamma_count(printed.k, printed.items, printed.m),
+        lams={str(k): _items(truth, k) for k in panel.k},
         kth_supports={str(k): truth.kth_support(k) for k in panel.k},
         longer={str(k): {str(m): _longer(truth, k, m) for m in LENGTHS} for k in panel.k},
         close={str(k): _close(transactions, k, truth.kth_support(k)) for k in panel.k},
@@ -82,13 +85,17 @@ def facts_of(panel: Panel, transactions: Transactions, proxy: str | None) -> Fac
     )
 
 
+def _items(truth: Truth, k: int) -> int:
+    return len({item for itemset in truth.itemsets[:k] for item in itemset})
+
+
 def _longer(truth: Truth, k: int, m: int) -> int:
     return sum(len(itemset) > m for itemset in truth.itemsets[:k])
 
 
 def _close(transactions: Transactions, k: int, kth_support: int) -> int:
-    """How many itemsets are less frequent than the k-th by less than a tenth."""
-    floor = (1 - CLOSE) * kth_support
+    """How many itemsets are less frequent than the k-th by less than `CLOSE` transactions."""
+    floor = kth_support - CLOSE
     asked = 2 * k
     while True:
         _, supports = transactions.store.top_itemsets(asked)

@@ -85,7 +85,7 @@ def _verdicts(statements: Sequence[Statement]) -> str:
         for index, statement in enumerate(statements, start=1)
         if statement.holds is False and statement.why
     ]
-    text = "## The statements of Section 5.1\n\nThe paper's words are given a number, in the second column. " + lead
+    text = "## The statements of Section 5.1\n\nThe paper's words are given a number, under “taken to mean”. " + lead
     text += "\n" + table(("", "the paper", "taken to mean", "here", "figures"), rows)
     if differing:
         text += "\n\n### What differs, and why\n\n" + "\n".join(f"- Statement {line}" for line in differing)
@@ -94,7 +94,7 @@ def _verdicts(statements: Sequence[Statement]) -> str:
 
 def _proxies(found: Evidence) -> str:
     lines = [
-        f"- **{panel.title}**: {facts.proxy.rstrip('.')}."
+        f"- **{panel.title}**: {facts.proxy.rstrip('.')}. {panel.note}".rstrip()
         for panel in found.panels
         if (facts := found.facts[panel.data]).proxy
     ]
@@ -163,7 +163,7 @@ def _figure(found: Evidence, panel: Panel, path: str) -> str:
     proxy = found.facts[panel.data].proxy
     text = f"### Figure {panel.number}: {panel.title}\n\n"
     if proxy:
-        text += f"Not the original data: {proxy.rstrip('.')}.\n\n"
+        text += f"Not the original data, see above: {'synthetic' if 'synthetic' in proxy else 'a proxy'}.\n\n"
     text += f"![FNR and RE of PB and TF on {panel.title} against ε]({path})\n\n"
     rows = []
     for k in panel.k:
@@ -219,5 +219,8 @@ def _costs(found: Evidence, timing: Iterable[str]) -> str:
                 memory = max((row["peak_memory"] or 0 for row in runs), default=0)
                 rows.append((_label(found, panel), k, pipeline, f"{seconds:.3f}", f"{memory / 2**20:,.0f}"))
     text = "## Time and memory\n\n" + "".join(f"{sentence} " for sentence in timing).strip()
-    text += "\n\nMean seconds of a run over all ε, and the highest memory of its process, data included, in MiB.\n\n"
+    text += (
+        "\n\nMean seconds of a run over all ε, and the highest memory of its process, data included, in MiB. The first "
+        "runs of TF in each worker mine the frequent itemsets, which later runs share.\n\n"
+    )
     return text + table(("data", "k", "pipeline", "seconds", "MiB"), rows)
