@@ -9,10 +9,9 @@ from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
 
-from privmine.errors import InputError, LedgerError, PrivmineWarning
+from privmine.errors import PrivmineError, PrivmineWarning, RunInterrupted, UnsavedReleaseError
 from privmine.ledger import Ledger
 from privmine.model import Request
-from privmine.noise.protocol import NoiseSource
 from privmine.store.transactions import Transactions
 
 
@@ -21,7 +20,6 @@ def ledger_charge(
     ledger: Ledger | str | Path | None,
     dataset: str | None,
     request: Request,
-    source: NoiseSource,
     transactions: Transactions,
     note: str,
 ) -> Iterator[Fraction]:
@@ -30,19 +28,21 @@ def ledger_charge(
     Yields what is held for the run: ε, or 0 where there is no ledger. A run that fails stays
     charged, and the ledger says that it failed.
     """
-    if ledger is None:
-        if dataset is not None:
-            raise InputError("A dataset's name is for a ledger; pass ledger= (--ledger FILE) as well, or drop it.")
+    if ledger is None or dataset is None:
         yield Fraction(0)
         return
-    if dataset is None:
-        raise InputError("A ledger keeps one budget for each dataset; pass dataset= (--dataset NAME) as well.")
-    if not source.private:
-        raise InputError("A simulated run protects nobody and is never charged; drop the ledger, or do not simulate.")
     book = ledger if isinstance(ledger, Ledger) else Ledger(ledger)
-    charge = book.charge(dataset, request.epsilon, note=note, fingerprint=_fingerprint(transactions))
+    try:
+        charge = book.charge(dataset, request.epsilon, note=note, fingerprint=_fingerprint(transactions))
+    except KeyboardInterrupt:
+        # The interrupt may have come when the charge was on disk already.
+        raise RunInterrupted(request.epsilon, certain=False) from None
     try:
         yield request.epsilon
+    except UnsavedReleaseError:
+        with _best_effort("that its release could not be saved"):
+            book.finish(charge)
+        raise
     except BaseException as error:
         with _best_effort("that it failed"):
             book.fail(charge, error)
@@ -56,11 +56,9 @@ def _best_effort(what: str) -> Iterator[None]:
     """The charge itself is on file; that its ending could not be noted must not cost the user the result."""
     try:
         yield
-    except LedgerError as error:
+    except PrivmineError as error:
         warnings.warn(
-            f"The run is charged, but the ledger could not note {what}: {error}",
-            PrivmineWarning,
-            stacklevel=4,
+            f"The run is charged, but the ledger could not note {what}: {error}", PrivmineWarning, stacklevel=4
         )
 
 

@@ -6,6 +6,8 @@ mistakes, not against malice: Python code in the same process can always reach a
 
 from __future__ import annotations
 
+import operator
+import threading
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, TypeAlias
@@ -51,19 +53,22 @@ class Meter:
         self.epsilon = epsilon
         self.charges: tuple[Charge, ...] = ()
         self.spent = Fraction(0)
+        self._lock = threading.Lock()
 
     def charge(self, charge: Charge, limit: Fraction) -> None:
         """Record a charge, unless it would take the run's spending past the limit."""
-        remaining = min(limit, self.epsilon) - self.spent
-        if charge.epsilon > remaining:
-            raise BudgetError(
-                f"ε = {amount(charge.epsilon)} was requested for {charge.query}, but ε = {amount(remaining)} "
-                f"is left for {charge.stage}; ask for less, or give the stage a larger share.",
-                requested=charge.epsilon,
-                remaining=remaining,
-            )
-        self.spent += charge.epsilon
-        self.charges += (charge,)
+        with self._lock:  # A stage may ask from several threads.
+            remaining = min(limit, self.epsilon) - self.spent
+            if charge.epsilon <= remaining:
+                self.spent += charge.epsilon
+                self.charges += (charge,)
+                return
+        raise BudgetError(
+            f"ε = {amount(charge.epsilon)} was requested for {charge.query}, but ε = {amount(remaining)} "
+            f"is left for {charge.stage}; ask for less, or give the stage a larger share.",
+            requested=charge.epsilon,
+            remaining=remaining,
+        )
 
 
 @frozen
@@ -128,8 +133,15 @@ class Curator:
         scale = self._desk.definition.scale(query.sensitivity, epsilon)
         noise = Noise("discrete laplace" if self._desk.noise.private else "laplace", scale)
         self._charge(query, f"{noise.distribution} of scale {amount(scale)}", epsilon, verified)
-        values = self._guarded(query, lambda: _whole_numbers(query.evaluate(self._desk.store), query.size))
-        answer = Measurement(query, self._desk.noise.laplace(values, scale), noise, self._stage)
+
+        def answer_with_noise() -> NDArray[Any]:
+            values = _whole_numbers(query.evaluate(self._desk.store), query.size)
+            noisy = self._desk.noise.laplace(values, scale)
+            if self._desk.noise.private:
+                _whole_numbers(noisy, query.size)
+            return noisy
+
+        answer = Measurement(query, self._guarded(query, answer_with_noise), noise, self._stage)
         self._desk.answers.append(answer)
         return answer
 
@@ -175,18 +187,21 @@ class Curator:
         mechanism: str,
         draw: Callable[[IntArray, int, Fraction, Tail | None], IntArray],
     ) -> Selection:
-        n = min(int(n), query.size)
+        self._require_query(query)
+        n = min(operator.index(n), query.size)
         if n <= 0:
-            self._require_open()
             return Selection(query, (), self._stage)
-        epsilon, verified = self._admit(query, epsilon)
+        price, verified = self._admit(query, epsilon)
         draws = "1 draw" if n == 1 else f"{n} draws"
-        self._charge(query, f"{mechanism}, {draws}", epsilon, verified)
-        scores = self._guarded(query, lambda: query.scores(self._desk.store))
-        unlisted = scores.tail.size if scores.tail else 0
-        values = self._guarded(query, lambda: _whole_numbers(scores.values, query.size - unlisted))
-        drawn = draw(values, n, epsilon, scores.tail)
-        answer = Selection(query, tuple(self._names(query, scores, drawn)), self._stage)
+        self._charge(query, f"{mechanism}, {draws}", price, verified)
+
+        def chosen() -> tuple[Candidate, ...]:
+            scores = query.scores(self._desk.store)
+            unlisted = scores.tail.size if scores.tail else 0
+            values = _whole_numbers(scores.values, query.size - unlisted)
+            return tuple(self._names(query, scores, draw(values, n, price, scores.tail)))
+
+        answer = Selection(query, self._guarded(query, chosen), self._stage)
         self._desk.answers.append(answer)
         return answer
 
@@ -205,18 +220,18 @@ class Curator:
                     taken.add(member)
         return [name for name in names if name is not None]
 
-    def _require_open(self) -> None:
+    def _require_query(self, query: object) -> None:
         if not self._open:
             raise ContractError(
                 f"The curator of {self._stage}, given to {self._component}, was used after its stage had ended; "
                 "a component may use its curator only while its stage runs."
             )
+        if not isinstance(query, Query):
+            raise ContractError(f"A curator answers a Query, not {type(query).__name__}.")
 
     def _admit(self, query: Query, epsilon: Fraction | None) -> tuple[Fraction, bool]:
         """Check all that can be checked before a charge; the price, and whether privmine vouches for the query."""
-        self._require_open()
-        if not isinstance(query, Query):
-            raise ContractError(f"A curator answers a Query, not {type(query).__name__}.")
+        self._require_query(query)
         verified = type(query) in VERIFIED
         if not verified and not self._desk.trusts(type(query)):
             raise ContractError(
@@ -242,7 +257,7 @@ class Curator:
         self._desk.meter.charge(charge, self._limit)
 
     def _guarded(self, query: Query, evaluate: Callable[[], Any]) -> Any:
-        """Evaluate; whatever goes wrong is told without its message, which may hold data."""
+        """Evaluate and draw; whatever goes wrong is told without its message, which may hold data."""
         try:
             return evaluate()
         except Exception:  # noqa: BLE001, S110 - the error is raised below, outside the except block, on purpose
@@ -263,5 +278,7 @@ def _whole_numbers(values: Any, size: int) -> IntArray:
     """Exact answers are integers of the declared number; anything else is the query's fault."""
     array = np.asarray(values)
     if array.ndim != 1 or array.dtype.kind not in "iu" or len(array) != size:
+        raise ValueError
+    if array.dtype == np.uint64 and array.max(initial=np.uint64(0)) > np.iinfo(np.int64).max:
         raise ValueError
     return array.astype(np.int64, copy=False)

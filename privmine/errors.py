@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from difflib import get_close_matches
 from fractions import Fraction
+from typing import Any
 
 
 class PrivmineError(Exception):
@@ -81,12 +82,33 @@ class StageError(PrivmineError, RuntimeError):
         super().__init__(message)
 
 
-class RunInterrupted(KeyboardInterrupt):
-    """A run was interrupted; it says what was charged until then and stays charged."""
+class UnsavedReleaseError(PrivmineError, OSError):
+    """A release was made and paid for, but could not be saved; it is in `release`, so that it is not lost."""
 
-    def __init__(self, charged: Fraction) -> None:
+    def __init__(self, message: str, release: Any) -> None:
+        self.release = release
+        super().__init__(message)
+
+
+class RunInterrupted(KeyboardInterrupt):
+    """A run was interrupted; what was charged until then stays charged.
+
+    Attributes:
+        charged: how much that is.
+        certain: False where the interrupt fell into the charge itself; the ledger's log tells.
+    """
+
+    def __init__(self, charged: Fraction, *, certain: bool = True) -> None:
         self.charged = charged
-        super().__init__(f"Interrupted; ε = {charged} was charged and stays charged.")
+        self.certain = certain
+        super().__init__(f"Interrupted: {self.fate}.")
+
+    @property
+    def fate(self) -> str:
+        """What became of the budget, as part of a sentence."""
+        if not self.certain:
+            return f"ε = {self.charged} may have been charged, see `privmine budget log`"
+        return f"ε = {self.charged} was charged and stays charged" if self.charged else "nothing was charged"
 
 
 class PrivmineWarning(UserWarning):

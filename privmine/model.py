@@ -124,6 +124,8 @@ class Universe:
     def of(cls, labels: Sequence[Any] | NDArray[Any], *, given: bool = True) -> Universe:
         """Make a universe in the order of the labels; a repeated label is refused."""
         array = _label_array(labels)
+        if array.dtype == object and not all(_is_writable(label) for label in array.tolist()):
+            raise InputError("An item label holds a lone surrogate, which no file can hold; rename that item.")
         if _has_repetition(array):
             raise InputError("The item universe names an item more than once; every item must be listed exactly once.")
         return cls(read_only(array), given)
@@ -140,6 +142,14 @@ class Universe:
         return sum(comb(size, length) for length in range(1, max_length + 1))
 
 
+def _is_writable(label: str) -> bool:
+    try:
+        label.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def _has_repetition(labels: NDArray[Any]) -> bool:
     if labels.dtype.kind != "i":
         return len(set(labels.tolist())) != len(labels)
@@ -152,7 +162,9 @@ def _label_array(labels: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
     if isinstance(labels, np.ndarray) and labels.dtype.kind in "iu":
         return labels.astype(np.int64)
     values = list(labels)
-    if all(isinstance(value, int | np.integer) and not isinstance(value, bool) for value in values):
+    if all(isinstance(value, int | np.integer) and not isinstance(value, bool) for value in values) and all(
+        -(2**63) <= value < 2**63 for value in values
+    ):
         return np.array(values, dtype=np.int64)
     texts = np.empty(len(values), dtype=object)
     texts[:] = [str(value) for value in values]

@@ -11,12 +11,12 @@ from typing import Any
 import attrs
 
 from privmine.account import ledger_charge
-from privmine.errors import InputError, RunInterrupted
+from privmine.errors import InputError, PrivmineError, RunInterrupted, UnsavedReleaseError
 from privmine.ledger import Ledger
 from privmine.model import STAGES, BasisSet, NoisyCounts, Public, Request, exact
 from privmine.noise.protocol import NoiseSource
 from privmine.privacy import PureDP, Receipt, amount
-from privmine.registry import build, distribution_of, own_version, registry
+from privmine.registry import build, canonical, distribution_of, own_version, registry
 from privmine.release import FrequentItemset, Release
 from privmine.release.files import check_output
 from privmine.run import Part, Run, observer_manager, stage_manager
@@ -65,7 +65,7 @@ class Pipeline:
         preset = registry().preset(method).stages
         self.method = method
         self.parts = {stage: _part(stage, chosen[stage], preset.get(stage)) for stage in STAGES}
-        self.trust = frozenset([trust] if isinstance(trust, str) else trust)
+        self.trust = frozenset(canonical(name) for name in ([trust] if isinstance(trust, str) else trust))
         # Here, not in a run: a component that does not fit its hook is known before there is any data.
         self._stages = stage_manager(self.parts.values())
         self._observers = observer_manager(observers)
@@ -122,22 +122,20 @@ class Pipeline:
         """
         transactions = baskets if isinstance(baskets, Transactions) else Transactions.from_lists(baskets)
         request = make_request(transactions, k, epsilon, max_length, n_public)
-        if strict and not transactions.universe.given:
-            raise InputError(
-                "Strict mode: the item universe was taken from the data, which publishes what items occur. "
-                "Name the universe: items= in Python, --items FILE on the command line."
-            )
-        source = _noise_source(noise, simulate, seed)
+        source = noise_source(noise, simulate, seed)
+        check_conditions(request, source, strict, ledger, dataset)
         target = check_output(output) if output is not None else None
         run = self.prepare(request)
         plan = run.plan()
         try:
-            with ledger_charge(ledger, dataset, request, source, transactions, self._note(request)) as held:
+            with ledger_charge(ledger, dataset, request, transactions, self._note(request)) as held:
                 run.held = held
                 basis, counts = run.execute(plan, transactions.store, source, self._trusts)
                 release = _release(request, counts, self._receipt(run, basis, source, dataset))
                 if target is not None:
-                    release.save(target)
+                    _save(release, target)
+        except RunInterrupted:
+            raise
         except KeyboardInterrupt:
             raise RunInterrupted(run.charged) from None
         return release
@@ -159,10 +157,11 @@ class Pipeline:
             assumptions=(*_assumptions(request, source), *basis.notes),
             dataset=dataset,
             version=own_version(),
+            n_public=request.public.n is not None,
         )
 
     def _trusts(self, cls: type) -> bool:
-        return distribution_of(cls) in self.trust
+        return canonical(distribution_of(cls)) in self.trust
 
     def _note(self, request: Request) -> str:
         return f"{self.method}, k = {request.requested}"
@@ -183,7 +182,7 @@ def make_request(
     requested = _whole(k, "k, the number of itemsets,")
     budget = exact(epsilon, "ε")
     if budget <= 0:
-        raise InputError(f"ε must be greater than 0, not {amount(budget)}.")
+        raise InputError("ε must be greater than 0.")
     if not SMALLEST_EPSILON <= budget <= LARGEST_EPSILON:
         raise InputError(
             f"ε must lie between {amount(SMALLEST_EPSILON)} and {amount(LARGEST_EPSILON)}; "
@@ -210,7 +209,32 @@ def _whole(value: Any, what: str) -> int:
     return number
 
 
-def _noise_source(noise: NoiseSource | None, simulate: bool, seed: int | None) -> NoiseSource:
+def check_conditions(
+    request: Request, source: NoiseSource, strict: bool, ledger: object | None, dataset: str | None
+) -> None:
+    """Refuse combinations that make no sense or no promise; nothing has been spent yet."""
+    if strict and not request.public.universe.given:
+        raise InputError(
+            "Strict mode: the item universe was taken from the data, which publishes what items occur. "
+            "Name the universe: items= in Python, --items FILE on the command line."
+        )
+    if ledger is None and dataset is not None:
+        raise InputError("A dataset's name is for a ledger; pass ledger= (--ledger FILE) as well, or drop it.")
+    if ledger is None:
+        return
+    if dataset is None:
+        raise InputError("A ledger keeps one budget for each dataset; pass dataset= (--dataset NAME) as well.")
+    if not source.private:
+        raise InputError("A simulated run protects nobody and is never charged; drop the ledger, or do not simulate.")
+    if request.public.n is not None:
+        raise InputError(
+            "A ledger counts ε for adding or removing a transaction; with the number of transactions published "
+            "the guarantee is another one, and the two do not add up. Drop n_public (--n-public), or the ledger."
+        )
+
+
+def noise_source(noise: NoiseSource | None, simulate: bool, seed: int | None) -> NoiseSource:
+    """The source of noise that was asked for."""
     if noise is not None:
         if simulate or seed is not None:
             raise InputError("Pass either a noise source, or simulate and a seed, not both.")
@@ -229,17 +253,15 @@ def _noise_source(noise: NoiseSource | None, simulate: bool, seed: int | None) -
 
 
 def _protects(request: Request) -> str:
-    budget = request.epsilon
-    text = (
-        f"one {request.public.unit}, not one customer: adding or removing it changes the probability "
+    change = (
+        "adding or removing it"
+        if request.public.n is None
+        else "as the number of transactions is published, replacing it by another"
+    )
+    return (
+        f"one {request.public.unit}, not one customer: {change} changes the probability "
         "of any outcome by a factor of at most e^ε"
     )
-    if request.public.n is not None:
-        text += (
-            f"; the number of transactions is published, so the guarantee is ε = {amount(2 * budget)} "
-            "for the replacement of one transaction by another"
-        )
-    return text
 
 
 def _assumptions(request: Request, source: NoiseSource) -> list[str]:
@@ -253,6 +275,8 @@ def _assumptions(request: Request, source: NoiseSource) -> list[str]:
         sentences.append(f"the number of transactions, {request.public.n:,}, is public")
     if not source.private:
         sentences.append("simulated noise: this result must not be released")
+    elif not type(source).__module__.startswith("privmine."):
+        sentences.append("the source of noise is not privmine's own, and is taken at its word")
     return sentences
 
 
@@ -272,6 +296,17 @@ def _release(request: Request, counts: NoisyCounts, receipt: Receipt) -> Release
         for row in counts.top(request.k, request.max_length)
     ]
     return Release(tuple(itemsets), request.requested, total, total_error, receipt)
+
+
+def _save(release: Release, target: Path) -> None:
+    """Save what is paid for; if that fails, hand it over with the error."""
+    try:
+        release.save(target)
+    except (OSError, PrivmineError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise UnsavedReleaseError(
+            f"The release is made and charged, but {target} could not be written: {reason.rstrip('.')}.", release
+        ) from error
 
 
 def _part(stage: str, choice: Any, preset: Any) -> Part:

@@ -123,6 +123,12 @@ class Receipt:
     assumptions: tuple[str, ...] = field(default=(), converter=text_tuple)
     dataset: str | None = None
     version: str = ""
+    n_public: bool = False
+
+    @property
+    def guaranteed(self) -> Fraction:
+        """The ε of the guarantee. With N published neighbours replace a transaction: one goes, one comes."""
+        return 2 * self.epsilon if self.n_public else self.epsilon
 
     @property
     def spent(self) -> Fraction:
@@ -156,7 +162,7 @@ class Receipt:
     def head(self) -> list[str]:
         """What is promised, to whom, by what noise."""
         promise = (
-            f"Privacy: {self.definition}, ε = {amount(self.epsilon)}"
+            f"Privacy: {self.definition}, ε = {amount(self.guaranteed)}"
             if self.private
             else f"NOT PRIVATE: simulated noise, for research only (nominal ε = {amount(self.epsilon)})"
         )
@@ -177,7 +183,10 @@ def _plain(value: Any) -> Any:
 
 def amount(value: Fraction) -> str:
     """A budget as people read it: decimal where that is exact and short, else the fraction with its value."""
-    text = f"{float(value):.6g}"
+    try:
+        text = f"{float(value):.6g}"
+    except OverflowError:
+        return "a number beyond all bounds"
     if Fraction(text) == value:
         return text
     return f"{value} ≈ {text}" if len(str(value)) <= 20 else f"≈ {text}"

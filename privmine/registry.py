@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points, packages_distributions, version
 from typing import Any
@@ -247,7 +247,7 @@ def discover(points: Iterable[EntryPoint] | None = None) -> Registry:
     wanted = _wanted_plugins()
     for point in ordered:
         owner = _owner(point)
-        if owner != PROJECT and wanted is not None and _normalised(owner) not in wanted:
+        if owner != PROJECT and wanted is not None and canonical(owner) not in wanted:
             continue
         try:
             registry.load(point.load(), point.name, owner, point.dist.version if point.dist else "unknown")
@@ -263,10 +263,10 @@ def _owner(point: EntryPoint) -> str:
 
 def _wanted_plugins() -> set[str] | None:
     limit = os.environ.get("PRIVMINE_LOAD_PLUGINS")
-    return None if limit is None else {_normalised(name.strip()) for name in limit.split(",") if name.strip()}
+    return None if limit is None else {canonical(name.strip()) for name in limit.split(",") if name.strip()}
 
 
-def _normalised(distribution: str) -> str:
+def canonical(distribution: str) -> str:
     """A distribution's name as PEP 503 compares it: privmine_tf is privmine-tf."""
     return re.sub(r"[-_.]+", "-", distribution).lower()
 
@@ -298,6 +298,3 @@ def _package_owners() -> dict[str, str]:
 def own_version() -> str:
     """The version of privmine."""
     return version(PROJECT)
-
-
-Register = Callable[[Registrar], None]

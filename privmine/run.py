@@ -213,8 +213,8 @@ def flaw_of(stage: str, result: object, request: Request) -> str:
         return f"it returned {type(result).__name__}, not {expected.__name__}."
     items = len(request.public.universe)
     if isinstance(result, Estimate):
-        if result.lam is not None and not 0 <= result.lam <= items:
-            return f"λ = {result.lam} is outside 0 to {items}, the size of the universe."
+        if result.lam is not None and not (isinstance(result.lam, int) and 0 <= result.lam <= items):
+            return f"λ = {result.lam} is not a whole number from 0 to {items}, the size of the universe."
     elif isinstance(result, Elements):
         return _outside((*result.items, *(item for found in result.itemsets for item in found)), items)
     elif isinstance(result, BasisSet):
@@ -226,6 +226,8 @@ def flaw_of(stage: str, result: object, request: Request) -> str:
         numbers = np.concatenate([result.counts, result.standard_errors, [result.total, result.total_error]])
         if not np.isfinite(numbers).all():
             return "a count or a standard error is not a finite number."
+        if min(result.total_error, result.standard_errors.min(initial=0.0)) < 0:
+            return "a standard error is negative."
         return _outside(result.itemsets.members, items)
     return ""
 

@@ -228,3 +228,163 @@ def test_secure_answers_are_integers() -> None:
 def test_repr_shows_no_data() -> None:
     """A curator in a traceback or a log tells its stage and its budget only."""
     assert repr(make_curator(make_desk())) == "<Curator of select_elements, ε = 1 remaining>"
+
+
+# Everything between the charge and the answer is guarded
+
+
+@frozen
+class ForeignScores(ForeignQuery):
+    """Fails where it is told to, with the data in its mouth."""
+
+    where: str = ""
+
+    def scores(self, store):
+        from privmine.queries import Scores
+
+        def candidate(index):
+            if self.where == "candidate":
+                raise KeyError(f"secret {store.count()}")
+            return index
+
+        if self.where == "scores":
+            raise ValueError(f"secret {store.count()}")
+        return Scores(np.array([store.count()]), candidate)
+
+
+class Indiscreet(SimulatedNoise):
+    """Tells the exact values when it fails."""
+
+    def laplace(self, values, scale):
+        raise ValueError(f"secret {values}")
+
+    def select(self, scores, n, rate, tail=None):
+        raise ValueError(f"secret {scores}")
+
+    def noisy_top(self, scores, n, scale, tail=None):
+        raise ValueError(f"secret {scores}")
+
+
+def assert_nothing_leaks(desk: Desk, ask) -> None:
+    """The question fails without a word of data, and stays paid."""
+    with pytest.raises(QueryError) as caught:
+        ask(make_curator(desk))
+    assert "secret" not in "".join(traceback.format_exception(caught.value))
+    assert caught.value.__context__ is None
+    assert desk.meter.spent == Fraction(1, 2)
+
+
+@pytest.mark.parametrize("where", ["scores", "candidate"])
+@pytest.mark.parametrize("way", ["choose", "choose_noisy"])
+def test_a_failing_selection_leaks_nothing(where: str, way: str) -> None:
+    """Scores and candidates of a third party are evaluated after the charge, and behind the guard."""
+    query = ForeignScores(where=where)
+    desk = make_desk(trusts=lambda cls: True)
+    assert_nothing_leaks(desk, lambda curator: getattr(curator, way)(query, 1, Fraction(1, 2)))
+
+
+@pytest.mark.parametrize("way", ["measure", "choose", "choose_noisy"])
+def test_a_failing_noise_source_leaks_nothing(way: str) -> None:
+    """What a source of noise says of the exact values stays inside."""
+
+    def ask(curator):
+        if way == "measure":
+            return curator.measure(ItemSupports(3), Fraction(1, 2))
+        return getattr(curator, way)(ItemSupports(3), 1, Fraction(1, 2))
+
+    assert_nothing_leaks(make_desk(Indiscreet()), ask)
+
+
+class Untouchable:
+    """A store that nobody may ask."""
+
+    def __getattr__(self, name):
+        raise AssertionError(f"the store was asked for {name}")
+
+
+@pytest.mark.parametrize("way", ["measure", "choose", "choose_noisy"])
+def test_what_is_refused_is_not_evaluated(way: str) -> None:
+    """A question beyond the budget does not reach the data."""
+    desk = Desk(
+        Untouchable(), make_desk().public, SimulatedNoise(0), PureDP(), Meter(Fraction(1, 4)), lambda cls: False
+    )
+    arguments = (Fraction(1, 2),) if way == "measure" else (1, Fraction(1, 2))
+    with pytest.raises(BudgetError):
+        getattr(make_curator(desk), way)(ItemSupports(3), *arguments)
+
+
+def test_the_run_is_limited_by_its_own_epsilon() -> None:
+    """A curator with a limit beyond ε cannot spend more than ε."""
+    with pytest.raises(BudgetError):
+        make_curator(make_desk(epsilon=1), limit=5).measure(ItemSupports(3), Fraction(2))
+
+
+class Fractional(SimulatedNoise):
+    """Calls itself private and answers with fractions."""
+
+    private = True
+
+
+def test_private_noise_must_be_whole() -> None:
+    """A source that claims to be private and answers in floating point is refused."""
+    with pytest.raises(QueryError):
+        make_curator(make_desk(Fractional(0))).measure(ItemSupports(3))
+
+
+@pytest.mark.parametrize("way", ["measure", "choose", "choose_noisy"])
+def test_what_is_no_query_is_refused(way: str) -> None:
+    """The same sentence for every kind of question."""
+    with pytest.raises(ContractError, match="answers a Query"):
+        getattr(make_curator(make_desk()), way)("supports")
+
+
+def test_a_fraction_of_a_candidate_cannot_be_chosen() -> None:
+    """How many to choose is a whole number."""
+    with pytest.raises(TypeError):
+        make_curator(make_desk()).choose(ItemSupports(3), 2.9)
+
+
+def test_the_scale_of_noisy_selection() -> None:
+    """The n largest after Laplace noise cost n·L∞/ε where scores are monotone, else twice that."""
+    definition = PureDP()
+    assert definition.top_scale(Sensitivity(9, 9, 2, monotone=True), Fraction(1, 2), 3) == 12
+    assert definition.top_scale(Sensitivity(9, 9, 2), Fraction(1, 2), 3) == 24
+    assert definition.rate(Sensitivity(9, 9, 2), Fraction(1, 2), 3) == Fraction(1, 24)
+
+
+def test_threads_cannot_overspend() -> None:
+    """Many threads at one meter: what is granted is what was counted, and no more than ε."""
+    import sys
+    from concurrent.futures import ThreadPoolExecutor
+
+    from privmine.privacy import Charge
+
+    meter = Meter(Fraction(1))
+    charge = Charge("stage", "component", "query", "mechanism", Fraction(1, 50))
+
+    def spend(_: int) -> bool:
+        try:
+            meter.charge(charge, Fraction(1))
+        except BudgetError:
+            return False
+        return True
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(8) as pool:
+            granted = sum(pool.map(spend, range(400)))
+    finally:
+        sys.setswitchinterval(interval)
+    assert granted == len(meter.charges) == 50
+    assert meter.spent == 1
+
+
+def test_tail_members_are_drawn_once_and_never_listed_ones() -> None:
+    """Listed candidates and tail members together are all candidates, each exactly once."""
+    from privmine.queries import TruncatedSupports
+
+    query = TruncatedSupports(k=1, max_length=2, item_count=3, gamma=0)
+    for seed in range(20):
+        chosen = make_curator(make_desk(SimulatedNoise(seed))).choose(query, 6, Fraction(1, 1000)).chosen
+        assert sorted(chosen) == [(0,), (0, 1), (0, 2), (1,), (1, 2), (2,)]

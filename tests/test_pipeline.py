@@ -250,6 +250,8 @@ def test_a_missing_pipeline_file() -> None:
         ({"epsilon": "1e999999999"}, "too many digits"),
         ({"epsilon": "9" * 2000}, "too many digits"),
         ({"epsilon": "1/0"}, "must be a number"),
+        ({"epsilon": "-1e400"}, "greater than 0"),
+        ({"epsilon": "1e400"}, "must lie between"),
         ({"epsilon": None}, "must be a number"),
         ({"epsilon": 1e9}, "must lie between"),
         ({"epsilon": 1e-12}, "must lie between"),
@@ -279,6 +281,13 @@ def test_strict_refuses_a_universe_from_the_data() -> None:
     assert pm.mine(named, 3, 1, strict=True).receipt.assumptions == ()
 
 
+@pytest.mark.parametrize("label", ["\ud800", "fine\udfff"])
+def test_a_label_that_no_file_can_hold_is_refused(label) -> None:
+    """Before anything is spent, not when the release is saved."""
+    with pytest.raises(InputError, match="surrogate"):
+        pm.read([[label]])
+
+
 def test_a_repeated_item_in_the_universe_is_refused() -> None:
     """Every item is listed once."""
     with pytest.raises(InputError, match="more than once"):
@@ -298,9 +307,11 @@ def test_the_receipt_states_its_assumptions() -> None:
 
 def test_public_n_is_exact_and_its_price_is_said() -> None:
     """Frequencies use N itself, and replacing one transaction costs 2ε."""
-    release = simulate(n_public=True, epsilon="0.75")
+    release = pm.mine(SMALL, 3, "0.75", n_public=True)
     assert (release.total, release.total_error) == (4, 0)
-    assert "ε = 1.5 for the replacement" in release.receipt.protects
+    assert release.receipt.lines()[0] == "Privacy: pure ε-differential privacy, ε = 1.5"
+    assert "replacing it by another" in release.receipt.protects
+    assert "adding or removing" not in str(release.receipt)
 
 
 def test_n_is_private_by_default() -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import os
+import sys
 
 import rich_click as click
 
@@ -32,6 +34,10 @@ for command in (mine, plugins, budget, audit, new, datasets):
 
 def main() -> None:
     """Run the command line; whatever is the user's to mend is one sentence on stderr and exit code 2."""
+    for stream in (sys.stdout, sys.stderr):
+        # A pipe may know no λ or ±; a release that is paid for is shown all the same.
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     try:
         cli()
     except PrivmineError as error:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -9,11 +11,11 @@ import rich_click as click
 from rich.console import Console
 
 from privmine.cli.screen import console, fail, print_json, progress, table, text
-from privmine.errors import InputError, RunInterrupted
+from privmine.errors import InputError, RunInterrupted, UnsavedReleaseError
 from privmine.io import groceries, read
 from privmine.ledger import Ledger
 from privmine.model import DATA_STAGES
-from privmine.pipeline import DEFAULT_METHOD, Pipeline, make_request
+from privmine.pipeline import DEFAULT_METHOD, Pipeline, check_conditions, make_request, noise_source
 from privmine.privacy import amount
 from privmine.release import Release
 from privmine.release.display import headline, items_text
@@ -94,7 +96,7 @@ def mine(
         if not dry_run:
             release = _run(pipeline, transactions, k, epsilon, strict=strict, **options)
     if dry_run:
-        show_plan(pipeline, transactions, k, epsilon, options, as_json)
+        show_plan(pipeline, transactions, k, epsilon, strict, options, as_json)
     elif as_json:
         click.echo(to_json(release), nl=False)
     else:
@@ -106,8 +108,12 @@ def _run(pipeline: Pipeline, transactions: Transactions, k: int, epsilon: str, *
     try:
         return pipeline.run(transactions, k, epsilon, **options)
     except RunInterrupted as error:
-        gone = f"ε = {amount(error.charged)} was charged and stays charged" if error.charged else "nothing was charged"
-        fail(f"Interrupted: {gone}, and nothing was released.", 130)
+        fail(f"Interrupted: {error.fate}, and nothing was released.", 130)
+    except UnsavedReleaseError as error:
+        handle, rescued = tempfile.mkstemp(prefix="privmine-release-", suffix=".json")
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(to_json(error.release))
+        fail(f"{error} It was saved to {rescued} instead.", 1)
 
 
 def _spec(method: str | None, file: Path | None, settings: tuple[str, ...]) -> dict[str, Any]:
@@ -161,11 +167,14 @@ def show_plan(
     transactions: Transactions,
     k: int,
     epsilon: str,
+    strict: bool,
     options: dict[str, Any],
     as_json: bool,
 ) -> None:
     """What a run would do, from public facts only."""
     request = make_request(transactions, k, epsilon, options["max_length"], options["n_public"])
+    source = noise_source(None, options["simulate"], options["seed"])
+    check_conditions(request, source, strict, options["ledger"], options["dataset"])
     plan = pipeline.prepare(request).plan()
     shares = {stage: getattr(plan, stage) * request.epsilon for stage in DATA_STAGES}
     remaining = None

@@ -164,8 +164,5 @@ def _complaint(text: NDArray[np.uint8], name: str) -> str:
     places = [int(found[0]) for found in (foreign, too_long) if len(found)]
     line = 1 + int(np.count_nonzero(text[: min(places)] == _NEWLINE))
     if len(foreign) and int(foreign[0]) == min(places):
-        return (
-            f"{name}, line {line}: not FIMI text. A line must consist of non-negative integers "
-            "between blanks."
-        )
+        return f"{name}, line {line}: not FIMI text. A line must consist of non-negative integers between blanks."
     return f"{name}, line {line}: a number has more than {_MOST_DIGITS} digits."

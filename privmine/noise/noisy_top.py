@@ -154,12 +154,12 @@ def noisy_top(
     if scale <= 0:
         raise InputError(f"The scale of noise must be above 0, not {scale}.")
     if not 0 <= n <= len(scores) + tail.size:
-        raise InputError(f"There are {len(scores) + tail.size} candidates; {n} of them cannot be selected.")
+        raise InputError(f"There are fewer than {n} candidates, so {n} of them cannot be selected; lower n.")
     listed = _contenders(scores, n, scale, random_bits)
     gaps = [_Uniform(random_bits(_BITS)) for _ in range(min(n, tail.size))]
     bits = _BITS
     while True:
-        arithmetic = _Rounded(bits // 3 + len(str(tail.size)) + 20)
+        arithmetic = _Rounded(bits // 3 + tail.size.bit_length() // 3 + 20)
         factor = arithmetic.ratio(scale)
         noisy = [
             (_noisy(arithmetic, factor, candidate.score, _laplace(arithmetic, candidate)), candidate.index)

@@ -51,8 +51,9 @@ class SecureNoise:
         Short arrays go through OpenDP with the scale rounded up to a float, long ones through
         `discrete_laplace` with the scale as it is. Where a sum does not fit in 64 bits it saturates.
         """
-        values = _checked(values, scale, "scale")
-        if values.size > LONGEST_FOR_OPENDP and scale <= LARGEST_SCALE and _fits(values):
+        # Clamping moves no two values apart, so it costs nothing, and no path is chosen by the values.
+        values = np.clip(_checked(values, scale, "scale"), -LARGEST_VALUE, LARGEST_VALUE)
+        if values.size > LONGEST_FOR_OPENDP and scale <= LARGEST_SCALE:
             return values + discrete_laplace(values.size, scale).reshape(values.shape)
         return _measure(_laplace_measurement, values, rounded_up(scale))
 
@@ -99,10 +100,6 @@ def _checked(values: IntArray, amount: Fraction, what: str) -> IntArray:
     if array.dtype.kind not in "iu" and array.size:
         raise InputError(f"Only integers get exact noise; these values are {array.dtype}.")
     return array.astype(np.int64)
-
-
-def _fits(values: IntArray) -> bool:
-    return int(values.min()) >= -LARGEST_VALUE and int(values.max()) <= LARGEST_VALUE
 
 
 def _measure(make: Callable[[float], Any], values: IntArray, scale: float) -> IntArray:

@@ -6,8 +6,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import TypeAlias
 
-from attrs import frozen
+from attrs import Attribute, frozen
 
+from privmine.errors import InputError
 from privmine.model import IntArray, Itemset
 from privmine.noise.protocol import Tail
 from privmine.privacy import Sensitivity
@@ -15,6 +16,16 @@ from privmine.store.protocol import Store
 
 #: What a selection answers with: an itemset, or a number such as λ.
 Candidate: TypeAlias = Itemset | int
+
+
+def whole_from(least: int) -> Callable[[object, Attribute[int], int], None]:
+    """A validator for whole numbers that are at least `least`."""
+
+    def check(_: object, attribute: Attribute[int], value: int) -> None:
+        if isinstance(value, bool) or not isinstance(value, int) or value < least:
+            raise InputError(f"{attribute.name} must be a whole number of at least {least}, not {value!r}.")
+
+    return check
 
 
 @frozen

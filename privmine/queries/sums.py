@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from attrs import define
+from attrs import define, field
+from attrs.validators import optional
 
 from privmine.model import IntArray
 from privmine.privacy import Sensitivity
-from privmine.queries.base import Query
+from privmine.queries.base import Query, whole_from
 from privmine.store.protocol import Contribution, Store
 
 
@@ -21,13 +22,16 @@ class SumQuery(Query):
         l2_squared: the largest squared L2 norm, if it is to be bounded more tightly.
 
     Privacy: the store clips every contribution to the norms before it is added, so the sensitivity
-    is enforced whatever the function does, as long as it depends on its argument only.
+    is enforced whatever the function does, as long as it depends on its argument only. A
+    contribution that fails, or is not `dimension` whole numbers, counts as zeros: if it ended the
+    run, whether such a transaction exists would be told for nothing. For the same reason the norms
+    are whole numbers: a fraction would promise more than clipping to integers keeps.
     """
 
     contribution: Contribution
-    dimension: int
-    l1: int
-    l2_squared: int | None = None
+    dimension: int = field(validator=whole_from(0))
+    l1: int = field(validator=whole_from(1))
+    l2_squared: int | None = field(default=None, validator=optional(whole_from(1)))
     label: str = "sum of contributions"
 
     @property

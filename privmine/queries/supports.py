@@ -8,11 +8,15 @@ from math import comb
 
 import numpy as np
 from attrs import cmp_using, field, frozen
+from attrs.validators import in_
 
+from privmine.errors import InputError
 from privmine.model import IntArray, Itemset, int_array, itemset, itemset_tuple, optional_itemset
 from privmine.privacy import Sensitivity
 from privmine.queries.base import Candidate, Query
 from privmine.store.protocol import Store
+
+LARGEST_WEIGHT = 2**31
 
 
 @frozen
@@ -120,10 +124,16 @@ class WeightedSupports(Query):
     up is paid for.
     """
 
-    group: int
+    group: int = field(validator=in_((1, 2)))
     item_count: int
     weights: IntArray = field(converter=int_array, eq=cmp_using(eq=np.array_equal))
     within: Itemset | None = field(default=None, converter=optional_itemset)
+
+    @weights.validator
+    def _check(self, _: object, weights: IntArray) -> None:
+        # 2^31 transactions of such weights still fit in 64 bits; a sum that wraps around has no sensitivity.
+        if np.abs(weights).max(initial=0) > LARGEST_WEIGHT:
+            raise InputError(f"A weight must not exceed {LARGEST_WEIGHT}; scale the weights down.")
 
     @property
     def _counted(self) -> int:

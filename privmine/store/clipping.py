@@ -7,6 +7,8 @@ from math import isqrt
 from operator import index
 
 from privmine.errors import InputError
+from privmine.model import Itemset
+from privmine.store.protocol import Contribution
 
 
 def clip(contribution: Sequence[int], dimension: int, l1: int, l2_squared: int | None = None) -> list[int]:
@@ -40,6 +42,19 @@ def clip(contribution: Sequence[int], dimension: int, l1: int, l2_squared: int |
             left_squared -= size * size
         values[position] = size if value > 0 else -size
     return values
+
+
+def contribute(
+    contribution: Contribution, transaction: Itemset, dimension: int, l1: int, l2_squared: int | None = None
+) -> list[int]:
+    """What a transaction adds to a sum, clipped; zeros where the function fails or answers in another form.
+
+    A failure must not end the run: that would tell, unpaid, that such a transaction exists.
+    """
+    try:
+        return clip(contribution(transaction), dimension, l1, l2_squared)
+    except Exception:  # noqa: BLE001 - it is a stranger's function, and whatever it raises may hold data
+        return [0] * dimension
 
 
 def _integers(contribution: Sequence[int]) -> list[int] | None:

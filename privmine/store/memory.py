@@ -12,7 +12,7 @@ from privmine.errors import InputError
 from privmine.model import IntArray, Itemset, Itemsets, read_only
 from privmine.store import bitmaps, miner
 from privmine.store.bitmaps import Words
-from privmine.store.clipping import clip
+from privmine.store.clipping import contribute
 from privmine.store.protocol import Contribution
 from privmine.store.rows import Rows
 
@@ -150,7 +150,8 @@ class MemoryStore:
         for _, block in self._rows.blocks():
             items, bounds = block.items.tolist(), block.offsets.tolist()
             for row in range(block.count):
-                clipped = clip(contribution(tuple(items[bounds[row] : bounds[row + 1]])), dimension, l1, l2_squared)
+                transaction = tuple(items[bounds[row] : bounds[row + 1]])
+                clipped = contribute(contribution, transaction, dimension, l1, l2_squared)
                 totals = [total + value for total, value in zip(totals, clipped, strict=True)]
         # Bounding a sum never widens the distance of two sums, so it keeps the sensitivity.
         limit = np.iinfo(np.int64).max

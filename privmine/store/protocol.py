@@ -52,7 +52,10 @@ class Store(Protocol):
         """
 
     def sum(self, contribution: Contribution, dimension: int, l1: int, l2_squared: int | None = None) -> IntArray:
-        """Add up integer contributions, each clipped to an L1 norm (and squared L2 norm) before it is added."""
+        """Add up integer contributions, each clipped to an L1 norm (and squared L2 norm) before it is added.
+
+        A contribution that fails or has another form counts as zeros (see `store/clipping.py`).
+        """
 
     def top_itemsets(self, n: int, max_length: int | None = None) -> tuple[Itemsets, IntArray]:
         """The n itemsets of largest support, by falling support, then length, then item order.

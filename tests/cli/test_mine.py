@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import re
 import subprocess
 import sys
@@ -179,6 +180,53 @@ def test_an_unforeseen_error_keeps_its_details_to_itself(monkeypatch, capsys) ->
     assert caught.value.code == 1
     assert "RuntimeError" in shown
     assert "beer" not in shown
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--seed", "1"], "--simulate"),
+        (["--strict"], "--items"),
+        (["--dataset", "x"], "--ledger"),
+        (["--ledger", "budget.db"], "--dataset"),
+        (["--ledger", "budget.db", "--dataset", "x", "--simulate"], "simulate"),
+        (["--ledger", "budget.db", "--dataset", "x", "--n-public"], "--n-public"),
+        (["--items", "long.txt"], "whole numbers|universe|not"),
+    ],
+)
+def test_a_dry_run_refuses_what_the_run_would_refuse(data, monkeypatch, privmine, arguments, words) -> None:
+    """It checks everything that can be known before a charge."""
+    monkeypatch.chdir(data.parent)
+    (data.parent / "long.txt").write_text(f"{'9' * 23}\nmilk\n")
+    code, _, err = privmine("mine", str(data), "--epsilon", "1", "--dry-run", *arguments)
+    assert code == 2
+    assert re.search(words, err), err
+
+
+def test_a_release_that_cannot_be_saved_is_rescued(data, tmp_path, monkeypatch, privmine) -> None:
+    """It is paid for, so it goes to another file, and the message names that one."""
+    from pathlib import Path
+
+    from privmine.release import files
+
+    def full_disk(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.setattr(files.Path, "replace", full_disk)
+    code, _, err = privmine("mine", str(data), "--epsilon", "1", "--output", str(tmp_path / "top.csv"))
+    assert code == 1
+    assert "No space left on device" in err
+    rescued = Path(re.search(r"saved to (\S+\.json)", err).group(1))
+    assert pm.load(rescued).receipt.spent == 1
+
+
+def test_a_pipe_without_greek_letters_still_shows_the_release() -> None:
+    """An ASCII pipe gets escapes, not a crash after the charge."""
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    command = [sys.executable, "-m", "privmine", "mine"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+    assert "whole milk" in done.stdout
 
 
 def test_an_interrupt_says_what_was_charged(monkeypatch, tmp_path, privmine) -> None:

@@ -57,6 +57,7 @@ def test_facts_are_counted_by_hand(by_hand: Transactions) -> None:
     assert facts.lams == {"3": 3, "6": 3}
     # Of the 9 itemsets that occur, 5 have a support below 4, and 3 have one below 3.
     assert facts.close == {"3": 5, "6": 3}
+    assert facts.close_share == {"3": 0, "6": 0}
 
 
 def test_the_plan_is_that_of_the_paper() -> None:
@@ -90,7 +91,7 @@ def made_up(fnr: dict[str, float], repeats: int = 8) -> Evidence:
             kth_support=panel.printed.kth_support, gamma=1.0, gamma_printed_items=1.0,
             lams={str(k): 9 for k in panel.k}, kth_supports={str(k): 100 for k in panel.k},
             longer={str(k): {str(m): 0 for m in plan.LENGTHS} for k in panel.k},
-            close={str(k): 10 + (panel.data == "retail") for k in panel.k},
+            close={str(k): 10 + (panel.data == "retail") for k in panel.k}, close_share={str(k): 1 for k in panel.k},
         )
         for panel in plan.PANELS
     }  # fmt: skip

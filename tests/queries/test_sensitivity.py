@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from privmine.errors import InputError
 from privmine.queries import (
     VERIFIED,
     BinCounts,
@@ -144,3 +145,27 @@ def test_rank_gap_pads_with_zero() -> None:
 def test_length_weights_that_round_up_are_paid_for() -> None:
     """The norm comes from the weights themselves: 3 items of weight 2 make an L1 of 6, not the 5 intended."""
     assert WeightedSupports(1, ITEMS, [0, 5, 2, 2]).sensitivity.l1 == 6
+
+
+@pytest.mark.parametrize("norms", [{"l1": 0.001}, {"l1": 0}, {"l1": True}, {"l1": 1, "l2_squared": 0.5}])
+def test_norms_that_clipping_cannot_keep_are_refused(norms) -> None:
+    """Contributions are whole numbers, so a bound below 1, or a fraction, would be a false promise."""
+    with pytest.raises(InputError, match="whole number"):
+        SumQuery(hostile, 3, **norms)
+
+
+@pytest.mark.parametrize("fault", [lambda t: [1 // (2 not in t)], lambda t: [1] * (2 in t), lambda t: [0.5]])
+def test_a_contribution_that_fails_tells_nothing(fault) -> None:
+    """It counts as zeros: a run that ends would say, unpaid, that such a transaction exists."""
+    query = SumQuery(fault, 1, 1)
+    for baskets in ([[0]], [[0], [2]]):
+        assert len(query.evaluate(store(baskets))) == 1
+    assert_within_declaration(query, [[0]], [2])
+
+
+def test_weights_that_could_wrap_around_are_refused() -> None:
+    """A sum beyond 64 bits would jump by more than any weight."""
+    with pytest.raises(InputError, match="must not exceed"):
+        WeightedSupports(1, ITEMS, [0, 2**62])
+    with pytest.raises(ValueError, match="group"):
+        WeightedSupports(3, ITEMS, [0, 1])

@@ -48,13 +48,11 @@ def test_a_saved_release_reads_back_whole(simulated, private, tmp_path, suffix) 
 
 
 @settings(max_examples=40, deadline=None)
-@given(labels=st.lists(st.text(min_size=1), min_size=1, max_size=4, unique=True))
+@given(
+    labels=st.lists(st.text(st.characters(exclude_categories=["Cs"]), min_size=1), min_size=1, max_size=4, unique=True)
+)
 def test_any_label_survives_csv_and_json(labels, tmp_path_factory) -> None:
     """A label may contain anything that text can."""
-    try:
-        "".join(labels).encode()
-    except UnicodeEncodeError:
-        return  # A lone surrogate is not text that any file can hold.
     release = pm.mine([labels] * 5, 3, 1, simulate=True, seed=1)
     for suffix in (".csv", ".json"):
         path = tmp_path_factory.mktemp("labels") / f"release{suffix}"

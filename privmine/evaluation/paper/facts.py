@@ -15,8 +15,8 @@ from privmine.evaluation.paper.plan import LENGTHS, RHO, TABLE_EPSILON, Panel
 from privmine.evaluation.truth import Truth
 from privmine.store.transactions import Transactions
 
-#: An itemset less than so many transactions below the k-th support counts as close to it.
-CLOSE = 100
+#: An itemset less than so many transactions, or less than this share, below the k-th support is close to it.
+CLOSE, CLOSE_SHARE = 100, 0.1
 #: No more itemsets than this are mined to count the close ones.
 MOST_CLOSE = 20_000
 
@@ -33,6 +33,7 @@ class Facts:
         kth_supports: for each k of the figure, the support of the k-th itemset.
         longer: for each k and m, how many of the top k have more than m items: TF with that m cannot find them.
         close: for each k of the figure, how many itemsets lie less than `CLOSE` transactions below the k-th support.
+        close_share: for each k of the figure, how many lie less than the share `CLOSE_SHARE` below it.
         proxy: what the data stands for if it is not the original, else None.
     """
 
@@ -50,6 +51,7 @@ class Facts:
     kth_supports: Mapping[str, int]
     longer: Mapping[str, Mapping[str, int]]
     close: Mapping[str, int]
+    close_share: Mapping[str, int]
     proxy: str | None = None
 
 
@@ -80,7 +82,8 @@ def facts_of(panel: Panel, transactions: Transactions, proxy: str | None) -> Fac
         lams={str(k): _items(truth, k) for k in panel.k},
         kth_supports={str(k): truth.kth_support(k) for k in panel.k},
         longer={str(k): {str(m): _longer(truth, k, m) for m in LENGTHS} for k in panel.k},
-        close={str(k): _close(transactions, k, truth.kth_support(k)) for k in panel.k},
+        close={str(k): _close(truth, k, truth.kth_support(k) - CLOSE) for k in panel.k},
+        close_share={str(k): _close(truth, k, (1 - CLOSE_SHARE) * truth.kth_support(k)) for k in panel.k},
         proxy=proxy,
     )
 
@@ -93,12 +96,12 @@ def _longer(truth: Truth, k: int, m: int) -> int:
     return sum(len(itemset) > m for itemset in truth.itemsets[:k])
 
 
-def _close(transactions: Transactions, k: int, kth_support: int) -> int:
-    """How many itemsets are less frequent than the k-th by less than `CLOSE` transactions."""
-    floor = kth_support - CLOSE
+def _close(truth: Truth, k: int, floor: float) -> int:
+    """How many itemsets are less frequent than the k-th, but more frequent than the floor."""
+    kth_support = truth.kth_support(k)
     asked = 2 * k
     while True:
-        _, supports = transactions.store.top_itemsets(asked)
+        _, supports = truth.store.top_itemsets(asked)
         if len(supports) < asked or supports[-1] <= floor or asked >= MOST_CLOSE:
             return int(np.count_nonzero((supports < kth_support) & (supports > floor)))
         asked = min(2 * asked, MOST_CLOSE)

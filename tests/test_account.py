@@ -1,0 +1,139 @@
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+import privmine as pm
+from privmine.errors import InputError, PrivmineWarning, RunInterrupted, UnsavedReleaseError
+from privmine.ledger import Ledger
+
+BASKETS = [["a", "b"], ["a"]]
+
+
+@pytest.fixture
+def ledger(tmp_path) -> Ledger:
+    made = Ledger(tmp_path / "budget.db")
+    made.init("orders", 3)
+    return made
+
+
+def spent(ledger: Ledger) -> Fraction:
+    return ledger.budget("orders").spent_epsilon
+
+
+def mine(ledger: Ledger, **options):
+    return pm.mine(BASKETS, 2, 1, ledger=ledger, dataset="orders", **options)
+
+
+def test_a_release_is_charged_and_finished(ledger) -> None:
+    """The whole ε of the run, once, with an ending."""
+    release = mine(ledger)
+    assert spent(ledger) == 1
+    assert release.receipt.dataset == "orders"
+    assert [entry.event for entry in ledger.log()] == ["init", "charge", "finished"]
+
+
+def test_the_budget_ends(ledger) -> None:
+    """A fourth release of ε = 1 on a total of 3 is refused, with the amounts in the error."""
+    for _ in range(3):
+        mine(ledger)
+    with pytest.raises(pm.BudgetError) as caught:
+        mine(ledger)
+    assert (caught.value.requested, caught.value.remaining) == (1, 0)
+    assert spent(ledger) == 3
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"simulate": True},
+        {"n_public": True},
+        {"output": "nowhere/release.csv"},
+        {"output": "release.xls"},
+        {"strict": True},
+        {"seed": 1},
+        {"max_length": 0},
+    ],
+    ids=str,
+)
+def test_what_can_be_refused_costs_nothing(ledger, options) -> None:
+    """Everything that is known before the run is checked before the charge."""
+    with pytest.raises(InputError):
+        mine(ledger, **options)
+    assert spent(ledger) == 0
+
+
+def test_a_run_that_fails_stays_charged(ledger, monkeypatch) -> None:
+    """The log says that it failed, and no budget comes back."""
+    from privmine.noise.secure import SecureNoise
+
+    monkeypatch.setattr(SecureNoise, "laplace", lambda *_: 1 / 0)
+    with pytest.raises(pm.PrivmineError, match="ε = 1 was charged"):
+        mine(ledger)
+    assert spent(ledger) == 1
+    assert ledger.log()[-1].event == "failed"
+
+
+def test_the_charge_comes_before_the_first_draw(ledger, monkeypatch) -> None:
+    """When noise is drawn, the ledger has the whole ε on file."""
+    from privmine.noise.secure import SecureNoise
+
+    seen = []
+    draw = SecureNoise.select
+
+    def watched(self, *arguments):
+        seen.append(spent(ledger))
+        return draw(self, *arguments)
+
+    monkeypatch.setattr(SecureNoise, "select", watched)
+    mine(ledger)
+    assert seen[0] == 1
+
+
+def test_a_release_that_cannot_be_saved_is_handed_over(ledger, tmp_path, monkeypatch) -> None:
+    """Charged but lost must not happen: the error carries the release."""
+    from privmine.release import files
+
+    def full_disk(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(files.Path, "replace", full_disk)
+    with pytest.raises(UnsavedReleaseError, match="No space left") as caught:
+        mine(ledger, output=tmp_path / "release.csv")
+    assert caught.value.release.receipt.spent == 1
+    assert spent(ledger) == 1
+
+
+def test_a_ledger_that_cannot_note_the_end_costs_no_result(ledger) -> None:
+    """The charge is on file; that its ending is not becomes a warning."""
+
+    class Forgetful(Ledger):
+        def finish(self, charge):
+            raise InputError("this charge is not in the ledger")
+
+    with pytest.warns(PrivmineWarning, match="could not note that it succeeded"):
+        release = mine(Forgetful(ledger.path))
+    assert len(release) > 0
+    assert spent(ledger) == 1
+
+
+def test_an_interrupt_within_the_charge_does_not_deny_it(ledger) -> None:
+    """Where nobody can know whether the charge is on disk, the error says so."""
+
+    class Interrupted(Ledger):
+        def charge(self, *arguments, **options):
+            super().charge(*arguments, **options)
+            raise KeyboardInterrupt
+
+    with pytest.raises(RunInterrupted, match="may have been charged") as caught:
+        mine(Interrupted(ledger.path))
+    assert caught.value.charged == 1
+    assert spent(ledger) == 1
+
+
+def test_other_data_under_the_same_name_is_noticed(ledger) -> None:
+    """A local, keyed fingerprint warns; nothing of it is shown."""
+    mine(ledger)
+    with pytest.warns(PrivmineWarning, match="other data"):
+        pm.mine([["c"]], 2, 1, ledger=ledger, dataset="orders")
