@@ -9,6 +9,7 @@ release = pm.mine(baskets, k=100, epsilon=1.0)
 from __future__ import annotations
 
 from privmine.errors import BudgetError, PrivmineError, PrivmineWarning
+from privmine.evaluation import compare, evaluate
 from privmine.io import groceries, read
 from privmine.ledger import Ledger
 from privmine.pipeline import Pipeline, mine
@@ -25,6 +26,8 @@ __all__ = [
     "Receipt",
     "Release",
     "Transactions",
+    "compare",
+    "evaluate",
     "groceries",
     "load",
     "mine",

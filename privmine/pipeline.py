@@ -27,6 +27,8 @@ DEFAULT_METHOD = "privbasis"
 #: Beyond these, noise is all there is, or protects nobody; they also keep the samplers' scales in range.
 SMALLEST_EPSILON = Fraction(1, 10**6)
 LARGEST_EPSILON = Fraction(10**4)
+#: The work of selecting and covering grows faster than k².
+LARGEST_K = 10_000
 
 
 class Pipeline:
@@ -180,6 +182,8 @@ def make_request(
 ) -> Request:
     """Check what was asked for; nothing has been spent yet."""
     requested = _whole(k, "k, the number of itemsets,")
+    if requested > LARGEST_K:
+        raise InputError(f"k must be at most {LARGEST_K:,}; so many itemsets would be noise, and take for ever.")
     budget = exact(epsilon, "ε")
     if budget <= 0:
         raise InputError("ε must be greater than 0.")
@@ -239,6 +243,8 @@ def noise_source(noise: NoiseSource | None, simulate: bool, seed: int | None) ->
         if simulate or seed is not None:
             raise InputError("Pass either a noise source, or simulate and a seed, not both.")
         return noise
+    if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int) or seed < 0):
+        raise InputError(f"A seed must be a whole number of at least 0, not {seed!r}.")
     if simulate:
         from privmine.noise.simulated import SimulatedNoise
 
@@ -290,7 +296,7 @@ def _release(request: Request, counts: NoisyCounts, receipt: Receipt) -> Release
         FrequentItemset(
             request.public.universe.named(counts.itemsets[row]),
             float(counts.counts[row]),
-            float(counts.counts[row]) / total,
+            min(max(float(counts.counts[row]) / total, 0.0), 1.0),
             float(counts.standard_errors[row]),
         )
         for row in counts.top(request.k, request.max_length)
@@ -321,6 +327,8 @@ def _part(stage: str, choice: Any, preset: Any) -> Part:
     if isinstance(choice, Mapping):
         parameters = dict(choice)
         name = parameters.pop("use", None)
+        if name is not None and not isinstance(name, str):
+            raise InputError(f"The component to use for {stage} is given by its name, not by {name!r}.")
         if name is None:
             name, defaults = _preset_choice(stage, preset)
             parameters = {**defaults, **parameters}

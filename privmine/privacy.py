@@ -173,7 +173,8 @@ class Receipt:
 
     def foot(self) -> list[str]:
         """The sum, and what it all assumes."""
-        total = f"Total: ε = {amount(self.spent)} in {len(self.charges)} charges"
+        charges = "1 charge" if len(self.charges) == 1 else f"{len(self.charges)} charges"
+        total = f"Total: ε = {amount(self.spent)} in {charges}"
         return [total, *(f"Assumes: {sentence}" for sentence in self.assumptions)]
 
 

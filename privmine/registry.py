@@ -225,8 +225,16 @@ def _converter() -> cattrs.Converter:
     from fractions import Fraction
 
     converter = cattrs.Converter(prefer_attrib_converters=True, use_alias=True)
+    converter.register_structure_hook(int, lambda value, _: _whole(value))
     converter.register_structure_hook(Fraction, lambda value, _: exact(value))
     return converter
+
+
+def _whole(value: Any) -> int:
+    number = exact(value)
+    if number.denominator != 1:
+        raise InputError(f"A whole number is needed, not {value!r}.")
+    return int(number)
 
 
 def parameter(default: Any = attrs.NOTHING, *, help: str, **options: Any) -> Any:  # noqa: A002 - attrs' own word

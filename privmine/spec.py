@@ -21,7 +21,8 @@ def read_spec(path: str | Path) -> dict[str, Any]:
         raise DataError(f"{path} is not a valid TOML file: {error}.") from None
     for key in spec:
         if key not in ("method", "stages"):
-            raise UnknownNameError("key of a pipeline file", key, ("method", "stages"))
+            hint = f"Write [stages.{key}]." if key in STAGES else ""
+            raise UnknownNameError("key of a pipeline file", key, ("method", "stages"), hint=hint)
     stages = spec.get("stages", {})
     if not isinstance(stages, dict) or not isinstance(spec.get("method", ""), str):
         raise InputError(f"{path}: method is a name, and each stage is a table [stages.NAME].")

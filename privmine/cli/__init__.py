@@ -5,12 +5,15 @@ from __future__ import annotations
 import io
 import os
 import sys
+import warnings
+from typing import Any
 
 import rich_click as click
 
 from privmine.cli.audit import audit
 from privmine.cli.budget import budget
 from privmine.cli.datasets import datasets
+from privmine.cli.experiment import experiment
 from privmine.cli.mine import mine
 from privmine.cli.new import new
 from privmine.cli.plugins import plugins
@@ -28,7 +31,7 @@ def cli() -> None:
     """
 
 
-for command in (mine, plugins, budget, audit, new, datasets):
+for command in (mine, plugins, budget, audit, new, datasets, experiment):
     cli.add_command(command)
 
 
@@ -38,8 +41,13 @@ def main() -> None:
         # A pipe may know no λ or ±; a release that is paid for is shown all the same.
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
+    warnings.showwarning = _show_warning
     try:
-        cli()
+        sys.exit(cli.main(standalone_mode=False) or 0)
+    except click.ClickException as error:
+        fail(error.format_message(), error.exit_code)
+    except (click.Abort, KeyboardInterrupt):
+        fail("Interrupted.", 130)
     except PrivmineError as error:
         fail(str(error), 2)
     except Exception as error:
@@ -51,3 +59,7 @@ def main() -> None:
             "set PRIVMINE_DEBUG=1 to see them, and please report it.",
             1,
         )
+
+
+def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+    click.echo(f"privmine: warning: {message}", err=True)

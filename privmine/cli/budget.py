@@ -7,6 +7,7 @@ from pathlib import Path
 import rich_click as click
 
 from privmine.cli.screen import console, print_json, table, text
+from privmine.errors import InputError
 from privmine.ledger import Ledger
 from privmine.privacy import amount
 
@@ -32,7 +33,12 @@ def init(path: Path, dataset: str, epsilon: str, delta: str | None) -> None:
     Example:  privmine budget init --ledger budget.db --dataset orders-2026 --epsilon 3
     """
     made = Ledger(path).init(dataset, epsilon, delta)
-    console().print(f"{text(made.name)} has a budget of ε = {amount(made.total_epsilon)} in {text(path)}.")
+    delta_text = "" if made.total_delta is None else f" and δ = {amount(made.total_delta)}"
+    console().print(f"{text(made.name)} has a budget of ε = {amount(made.total_epsilon)}{delta_text} in {text(path)}.")
+    if made.total_delta is not None:
+        console().print(
+            "`privmine mine` releases under pure ε and cannot charge it; its releases need a budget without δ."
+        )
 
 
 @budget.command()
@@ -47,15 +53,15 @@ def show(path: Path, as_json: bool) -> None:
     if as_json:
         print_json([made.to_dict() for made in budgets])
         return
-    rows = table("dataset", "total ε", "spent ε", "remaining ε", "remaining δ")
+    rows = table("dataset", "total ε", "spent ε", "remaining ε", "total δ", "spent δ", "remaining δ")
     for made in budgets:
-        delta = "" if made.remaining_delta is None else amount(made.remaining_delta)
+        deltas = (made.total_delta, made.spent_delta, made.remaining_delta)
         rows.add_row(
             text(made.name),
             amount(made.total_epsilon),
             amount(made.spent_epsilon),
             amount(made.remaining_epsilon),
-            delta,
+            *("" if delta is None else amount(delta) for delta in deltas),
         )
     console().print(rows)
 
@@ -71,6 +77,8 @@ def log(path: Path, dataset: str | None, as_csv: bool, as_json: bool) -> None:
     Example:  privmine budget log --ledger budget.db --csv > log.csv
     """
     ledger = Ledger(path)
+    if as_csv and as_json:
+        raise InputError("Choose one of --csv and --json.")
     if as_csv or as_json:
         click.echo(ledger.export("csv" if as_csv else "json", dataset), nl=False)
         return

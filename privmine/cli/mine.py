@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ import rich_click as click
 from rich.console import Console
 
 from privmine.cli.screen import console, fail, print_json, progress, table, text
-from privmine.errors import InputError, RunInterrupted, UnsavedReleaseError
+from privmine.errors import BudgetError, InputError, RunInterrupted, UnsavedReleaseError
 from privmine.io import groceries, read
 from privmine.ledger import Ledger
 from privmine.model import DATA_STAGES
@@ -30,7 +31,12 @@ EMBEDDED_EPSILON = "1"
 
 @click.command()
 @click.argument("data", required=False, type=click.Path(path_type=Path))
-@click.option("--k", "k", type=int, help=f"How many itemsets to release.  [default: {DEFAULT_K}]")
+@click.option(
+    "--k",
+    "k",
+    type=int,
+    help=f"How many itemsets to release.  [default: {DEFAULT_K}; {EMBEDDED_K} of the embedded baskets]",
+)
 @click.option("--epsilon", help="The privacy budget ε of this release; required for data of your own.")
 @click.option("--method", help=f"A whole pipeline by name, see `privmine plugins`.  [default: {DEFAULT_METHOD}]")
 @click.option("--pipeline", "file", type=click.Path(path_type=Path), help="Read the pipeline from a TOML file.")
@@ -82,7 +88,7 @@ def mine(
     if data is None and items is not None:
         raise InputError("--items names the universe of DATA; the embedded baskets bring their own.")
     if data is None:
-        epsilon, k = epsilon or EMBEDDED_EPSILON, EMBEDDED_K if k is None else k
+        epsilon, k = EMBEDDED_EPSILON if epsilon is None else epsilon, EMBEDDED_K if k is None else k
     if epsilon is None:
         raise InputError("How much privacy to spend is yours to say: add --epsilon, for instance --epsilon 1.")
     k = DEFAULT_K if k is None else k
@@ -90,6 +96,8 @@ def mine(
     Pipeline.from_spec(spec, trust=trust)  # What is wrong with the pipeline shows before the data is read.
     if options["output"] is not None:
         check_output(options["output"])
+    elif sys.stdout is None:
+        raise InputError("The release would go nowhere: standard output is closed. Open it, or add --output FILE.")
     with progress("Reading the data …") as observers:
         transactions = groceries() if data is None else read(data, items=items)
         pipeline = Pipeline.from_spec(spec, trust=trust, observers=observers)
@@ -97,10 +105,18 @@ def mine(
             release = _run(pipeline, transactions, k, epsilon, strict=strict, **options)
     if dry_run:
         show_plan(pipeline, transactions, k, epsilon, strict, options, as_json)
-    elif as_json:
-        click.echo(to_json(release), nl=False)
-    else:
-        show_release(release, options["output"])
+        return
+    try:
+        if as_json:
+            click.echo(to_json(release), nl=False)
+        else:
+            show_release(release, options["output"], options["ledger"])
+        sys.stdout.flush()
+    except (OSError, KeyboardInterrupt):
+        kept = options["output"] or _rescued(release)
+        # Whatever is left in the buffer cannot be written either, and must not fail once more at the exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        fail(f"The release is made and charged, but could not be shown; it is in {kept}.", 1)
 
 
 def _run(pipeline: Pipeline, transactions: Transactions, k: int, epsilon: str, **options: Any) -> Release:
@@ -110,10 +126,15 @@ def _run(pipeline: Pipeline, transactions: Transactions, k: int, epsilon: str, *
     except RunInterrupted as error:
         fail(f"Interrupted: {error.fate}, and nothing was released.", 130)
     except UnsavedReleaseError as error:
-        handle, rescued = tempfile.mkstemp(prefix="privmine-release-", suffix=".json")
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(to_json(error.release))
-        fail(f"{error} It was saved to {rescued} instead.", 1)
+        fail(f"{error} It was saved to {_rescued(error.release)} instead.", 1)
+
+
+def _rescued(release: Release) -> str:
+    """Save a release that is paid for and has nowhere to go."""
+    handle, path = tempfile.mkstemp(prefix="privmine-release-", suffix=".json")
+    with os.fdopen(handle, "w", encoding="utf-8") as file:
+        file.write(to_json(release))
+    return path
 
 
 def _spec(method: str | None, file: Path | None, settings: tuple[str, ...]) -> dict[str, Any]:
@@ -125,7 +146,7 @@ def _spec(method: str | None, file: Path | None, settings: tuple[str, ...]) -> d
     return override(spec, settings)
 
 
-def show_release(release: Release, saved: Path | None) -> None:
+def show_release(release: Release, saved: Path | None, ledger: Path | None = None) -> None:
     """A table, and the budget below it."""
     out = console()
     rows = table(
@@ -151,6 +172,11 @@ def show_release(release: Release, saved: Path | None) -> None:
         charges.add_row(amount(charge.epsilon), text(stage), text(charge.query), text(charge.mechanism + charge.caveat))
     out.print(charges)
     _print_statements(out, receipt.foot())
+    if ledger is not None and receipt.dataset is not None:
+        remaining = Ledger(ledger).budget(receipt.dataset).remaining_epsilon
+        out.print(f"[bold]Remaining:[/] ε = {amount(remaining)} for {text(receipt.dataset)}")
+    if sum(found.count < 2 * found.standard_error for found in release) > len(release) / 2:
+        out.print("[bold yellow]Mostly noise:[/] most counts are smaller than twice their error; lower k, or raise ε.")
     if saved is not None:
         out.print(f"[bold]Saved:[/] {text(saved)}")
 
@@ -179,7 +205,15 @@ def show_plan(
     shares = {stage: getattr(plan, stage) * request.epsilon for stage in DATA_STAGES}
     remaining = None
     if options["ledger"] is not None and options["dataset"] is not None:
-        remaining = Ledger(options["ledger"]).budget(options["dataset"]).remaining_epsilon - request.epsilon
+        left = Ledger(options["ledger"]).budget(options["dataset"]).remaining_epsilon
+        remaining = left - request.epsilon
+        if remaining < 0:
+            raise BudgetError(
+                f"The run would be refused: it asks for ε = {amount(request.epsilon)}, "
+                f"and ε = {amount(left)} remains for {options['dataset']}.",
+                requested=request.epsilon,
+                remaining=left,
+            )
     facts = {
         "k": request.k,
         "epsilon": str(request.epsilon),
@@ -194,10 +228,10 @@ def show_plan(
         return
     out = console()
     out.print(f"[bold]Dry run:[/] k = {request.k}, ε = {amount(request.epsilon)}; nothing was drawn or charged.\n")
-    rows = table("stage", "component", "ε", right=("ε",))
+    rows = table("stage", "component", "share of ε")
     for stage, description in pipeline.describe().items():
         rows.add_row(stage, text(description), amount(shares[stage]) if stage in shares else "")
     out.print(rows)
+    out.print("\nWhat a stage leaves of its share goes to the next one.")
     if remaining is not None:
-        state = f"ε = {amount(remaining)} would remain" if remaining >= 0 else "the run would be REFUSED"
-        out.print(f"\n[bold]Ledger:[/] {state} for {text(options['dataset'])}.")
+        out.print(f"[bold]Ledger:[/] ε = {amount(remaining)} would remain for {text(options['dataset'])}.")

@@ -6,7 +6,7 @@ from fractions import Fraction
 from math import comb, sqrt
 from typing import cast
 
-from attrs import frozen
+from attrs import Attribute, frozen
 
 from privmine.api import (
     Curator,
@@ -34,6 +34,12 @@ def pair_target(lam: int, k: int, eta: Fraction) -> int:
     return min(comb(lam, 2), round(wanted / Fraction(sqrt(max(Fraction(1), wanted / lam)))))
 
 
+def not_negative(_: object, attribute: Attribute[int], value: int) -> None:
+    """Refuse a number of items below 0."""
+    if value < 0:
+        raise InputError(f"{attribute.name} must not be negative, not {value}.")
+
+
 @frozen
 class ItemsAndPairs:
     """Selects λ items and, where one basis cannot hold them all, λ₂ pairs of those items.
@@ -45,7 +51,9 @@ class ItemsAndPairs:
     """
 
     eta: Fraction = parameter(Fraction(11, 10), converter=exact, validator=at_least_one, help="safety margin on k (η)")
-    single_basis: int = parameter(12, help="up to so many items no pairs are selected: one basis holds them all")
+    single_basis: int = parameter(
+        12, validator=not_negative, help="up to so many items no pairs are selected: one basis holds them all"
+    )
 
     @hookimpl
     def select_elements(self, request: Request, estimate: Estimate, curator: Curator) -> Elements:

@@ -12,6 +12,7 @@ import io
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from time import time_ns
 from typing import Any, Protocol
 from uuid import uuid4
 
@@ -140,7 +141,8 @@ class ParquetResults:
             return
         kinds = {name: _arrow_kind(pa, name) for name in COLUMNS}
         arrays = [pa.array([row.get(name) for row in listed], kinds[name]) for name in COLUMNS]
-        name = f"part-{uuid4().hex}.parquet"
+        # Parts are read in the order in which they were written.
+        name = f"part-{time_ns():020d}-{uuid4().hex[:8]}.parquet"
         passing = self._folder / f".{name}"
         parquet.write_table(pa.table(arrays, names=list(COLUMNS)), passing)
         passing.replace(self._folder / name)

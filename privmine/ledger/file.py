@@ -90,9 +90,7 @@ def create(path: Path) -> None:
         # Only the owner may read it: it holds the key of the fingerprints.
         descriptor, name = tempfile.mkstemp(prefix=".privmine-ledger-", suffix=".new", dir=path.parent)
     except (OSError, ValueError) as error:
-        raise LedgerError(
-            f"No ledger can be created at {path}: {error}. Its folder must exist and be writable."
-        ) from error
+        raise LedgerError(f"No ledger can be created at {path}: its folder must exist and be writable.") from error
     os.close(descriptor)
     draft = Path(name)
     try:

@@ -20,7 +20,8 @@ def headline(release: Release) -> str:
     """What this is, in one line; a simulated release says so first."""
     kind = "private" if release.receipt.private else "SIMULATED, NOT PRIVATE:"
     count = f"{len(release)} of {release.requested}" if len(release) < release.requested else f"{len(release)}"
-    return f"{count} {kind} frequent itemsets of about {release.total:,.0f} transactions"
+    about = "" if release.receipt.n_public else "about "
+    return f"{count} {kind} frequent itemsets of {about}{release.total:,.0f} transactions"
 
 
 def as_text(release: Release) -> str:

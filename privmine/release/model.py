@@ -19,7 +19,7 @@ class FrequentItemset:
     Attributes:
         items: its labels, in public order.
         count: its noisy support, in transactions.
-        support: its noisy frequency: the count divided by the noisy number of transactions.
+        support: its noisy frequency: the count divided by the noisy number of transactions, kept within 0 and 1.
         standard_error: the standard deviation of the noise in the count.
     """
 

@@ -52,13 +52,21 @@ class Transactions:
                 Without it the universe is taken from the data: in numeric order if all labels are
                 integers, else in the order of code points.
         """
+        if isinstance(transactions, str | bytes) or not isinstance(transactions, Iterable):
+            raise InputError("Transactions come as a collection of baskets, each a collection of items.")
+        if hasattr(transactions, "columns") or getattr(transactions, "ndim", 1) != 1:
+            raise InputError(
+                "A table or matrix is not a collection of baskets; pass a list with the items of each row."
+            )
         offsets = [0]
         labels: list[Any] = []
         for transaction in transactions:
-            if isinstance(transaction, str | bytes):
-                raise InputError("A transaction must be a collection of items, not a text; split it into items first.")
+            if isinstance(transaction, str | bytes) or not isinstance(transaction, Iterable):
+                raise InputError("A transaction must be a collection of items; split a text into items first.")
             labels.extend(transaction)
             offsets.append(len(labels))
+        if any(label is None or label != label for label in labels):
+            raise InputError("An item is missing (None or NaN) in some transaction; drop such items first.")
         integers = _as_integers(labels)
         if integers is not None:
             return cls.from_rows(np.array(offsets), integers, items)

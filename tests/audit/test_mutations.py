@@ -34,7 +34,7 @@ from privmine.privacy import PureDP
 from privmine.store.rows import Rows
 from privmine.store.transactions import Transactions
 
-REPLAY = Effort("replay only", pairs=40, examples=0, samples=0, cases=())
+REPLAY = Effort("replay only", pairs=40, examples=0, samples=0, cases=0)
 
 
 def rules(target, **options) -> set[str]:
@@ -447,7 +447,7 @@ def test_an_observer_cannot_write_into_a_result() -> None:
     """Arrays are read-only: the observer fails with a warning, and nothing has changed."""
     pipeline = Pipeline(observers=[Scribbler()])
     with pytest.warns(PrivmineWarning, match="observer"):
-        report = audit(pipeline, effort=Effort("one", pairs=1, examples=0, samples=0, cases=()))
+        report = audit(pipeline, effort=Effort("one", pairs=1, examples=0, samples=0, cases=0))
     assert report.verdict == "holds"
 
 

@@ -15,6 +15,8 @@ from privmine.audit.binomial import lower_limit, upper_limit
 from privmine.audit.workers import worker_pool
 from privmine.pipeline import Pipeline
 
+CASE = SAMPLED_CASES["reconstruct_counts"]
+
 
 @pytest.mark.parametrize("trials", [1, 7, 400, 250_000])
 @pytest.mark.parametrize("error", [0.05, 1e-3, 1e-7])
@@ -85,7 +87,7 @@ def test_progress_is_told() -> None:
 
 def test_workers_give_the_same_bounds() -> None:
     """Side by side or one after another, seeded runs are the same runs."""
-    sample = PipelineSample(Pipeline(), SAMPLED_CASES[0])
+    sample = PipelineSample(Pipeline(), CASE)
     with worker_pool(2, sample) as pool:
         assert pool is not None
         side_by_side = lower_bounds(sample, sample.claims(), samples=60, workers=pool)
@@ -102,7 +104,7 @@ def test_what_cannot_travel_stays_in_this_process() -> None:
 def test_the_default_pipeline_keeps_its_claims(noise) -> None:
     """No stage of PrivBasis shows more than its share, with simulated and with exact noise."""
     options = {} if noise is None else {"noise": noise}
-    sample = PipelineSample(Pipeline(), SAMPLED_CASES[0], **options)
+    sample = PipelineSample(Pipeline(), CASE, **options)
     bounds = lower_bounds(sample, sample.claims(), samples=80)
     assert [bound.group for bound in bounds][-1] == "release"
     assert not any(bound.violates for bound in bounds)
@@ -110,8 +112,8 @@ def test_the_default_pipeline_keeps_its_claims(noise) -> None:
 
 def test_claims_accumulate_over_the_stages() -> None:
     """By the end of a stage a run may have revealed what the plan lets it spend until then."""
-    claims = PipelineSample(Pipeline(), SAMPLED_CASES[0]).claims()
-    assert list(claims.values()) == [Fraction(1, 10), Fraction(1, 2), Fraction(1, 2), 1, 1]
+    claims = PipelineSample(Pipeline(), CASE).claims()
+    assert list(claims.values()) == [Fraction(4, 10), 2, 2, 4, 4]
 
 
 def test_a_deterministic_leak_is_found_with_few_runs() -> None:

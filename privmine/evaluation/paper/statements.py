@@ -216,7 +216,7 @@ def _tf_fnr(
         floors = "; ".join(f"m = {m}: {longer[str(m)] / k:.3f}" for m in panel.lengths)
         why = (
             f"With m = 2 it is {number(figures[2])}, where the share of the top {k} that is longer than 2 is "
-            f"{longer['2'] / k:.3f}: so the paper's figure is that of m = 2. Here m = 3 does better."
+            f"{longer['2'] / k:.3f}: the paper's figure is nearest to that. Here m = 3 does better."
         )
         if data == "pumsb_star":
             why += (
