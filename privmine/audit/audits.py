@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import Executor
 from typing import Any, TypeAlias
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from privmine.audit.cases import Case, MakeDatabase, make_database, some_cases
 from privmine.audit.outcomes import MakeNoise, PipelineSample, secure_noise
@@ -22,15 +22,14 @@ from privmine.pipeline import Pipeline
 #: Told what an audit is doing, how much of it is done, and of how much.
 Progress: TypeAlias = Callable[[str, int, int], None]
 
-#: Pairs of neighbours to sample on, each with what it tells apart best. At ε = 4 the odds of an event move so far
-#: that some thousand runs show it; a tenth of that would take a hundred times as many.
+#: Pairs of neighbours to sample on, each under the stage whose results tell it apart best.
 SAMPLED_CASES = {
     # The first transaction of all: the count of the longest itemset moves by 1, and has the noise of one bin.
-    "reconstruct_counts": Case(items=4, transactions=(), extra=(0, 1, 2, 3), k=4, epsilon=4),
+    "reconstruct_counts": Case(items=4, transactions=(), extra=(0, 1, 2, 3), k=4),
     # Three items that nobody had: that just these are chosen is rare, and becomes less rare.
-    "select_elements": Case(items=8, transactions=(), extra=(0, 1, 2), k=3, epsilon=4),
+    "select_elements": Case(items=8, transactions=(), extra=(0, 1, 2), k=3),
     # The gap of one rank opens while that of another closes.
-    "estimate_lambda": Case(items=4, transactions=[(0, 1, 2), (0, 1, 2), (0, 1)], extra=(0, 2, 3), k=6, epsilon=4),
+    "estimate_lambda": Case(items=4, transactions=[(0, 1, 2), (0, 1, 2), (0, 1)], extra=(0, 2, 3), k=6),
 }
 
 
@@ -44,6 +43,8 @@ class Effort:
         examples: how many pairs hypothesis may try besides; 0 does without it.
         samples: how many runs on each database of a sampled pair.
         cases: on how many of `SAMPLED_CASES`; the one that suits the audited stage comes first.
+        epsilon: the budget of the sampled runs. At ε = 4 an event's probability moves so far that some
+            thousand runs show it; with few runs, only a leak beyond all bounds shows, best against a small claim.
         exact_noise: whether to sample once more with the noise of releases.
     """
 
@@ -52,12 +53,13 @@ class Effort:
     examples: int
     samples: int
     cases: int
+    epsilon: int = 1
     exact_noise: bool = False
 
 
 QUICK = Effort("quick", pairs=100, examples=0, samples=400, cases=1)
-STANDARD = Effort("standard", pairs=1_000, examples=0, samples=4_000, cases=3)
-THOROUGH = Effort("thorough", pairs=3_000, examples=500, samples=10_000, cases=3, exact_noise=True)
+STANDARD = Effort("standard", pairs=1_000, examples=0, samples=4_000, cases=3, epsilon=4)
+THOROUGH = Effort("thorough", pairs=3_000, examples=500, samples=10_000, cases=3, epsilon=4, exact_noise=True)
 
 
 def quick_audit(target: Any, stage: str | None = None, **options: Any) -> AuditReport:
@@ -161,7 +163,8 @@ def _sampled(
     progress: Progress,
 ) -> tuple[SampledCase, ...]:
     """The bounds on ε for each pair of neighbours; all of them hold together with the stated confidence."""
-    cases = [SAMPLED_CASES[stage] for stage in sorted(SAMPLED_CASES, key=lambda stage: stage != subject.stage)]
+    stages = sorted(SAMPLED_CASES, key=lambda stage: stage != subject.stage)
+    cases = [evolve(SAMPLED_CASES[stage], epsilon=effort.epsilon) for stage in stages]
     plan = [(case, noise) for case in cases[: effort.cases]]
     if effort.exact_noise and noise is SimulatedNoise:
         plan.append((cases[0], secure_noise))

@@ -17,7 +17,7 @@ from privmine.errors import InputError
 from privmine.hookspecs import hookimpl
 from privmine.model import DATA_STAGES, STAGES, BudgetPlan
 from privmine.pipeline import DEFAULT_METHOD, Pipeline
-from privmine.registry import Registry, registry
+from privmine.registry import Registry, canonical, registry
 from privmine.run import Part
 
 #: The share of the budget that a stage gets when its component is sampled: what has a tenth can hide in the noise.
@@ -106,7 +106,8 @@ def _pipeline_for(known: Registry, stage: str, name: str, component: Any) -> Pip
 def _trusting(subject: Subject, trust: Iterable[str]) -> Subject:
     pipeline = copy.copy(subject.pipeline)
     audited = [subject.stage] if subject.stage else STAGES
-    pipeline.trust = pipeline.trust | set(trust) | {pipeline.parts[stage].distribution for stage in audited}
+    trusted = {*trust, *(pipeline.parts[stage].distribution for stage in audited)}
+    pipeline.trust = pipeline.trust | {canonical(name) for name in trusted}
     return Subject(subject.name, pipeline, subject.stage)
 
 

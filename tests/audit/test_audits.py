@@ -129,7 +129,7 @@ def test_a_leak_is_shown_with_its_neighbour() -> None:
 
 def test_the_black_box_alone_finds_a_leak_too() -> None:
     """Without any replay, the runs themselves tell the databases apart."""
-    report = audit(Leak(), effort=Effort("black box", pairs=0, examples=0, samples=100, cases=1))
+    report = audit(Leak(), effort=Effort("black box", pairs=0, examples=0, samples=120, cases=1))
     assert report.counterexample is None
     assert report.verdict == "violates"
     assert report.best_bound.lower > report.best_bound.claim

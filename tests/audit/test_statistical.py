@@ -113,7 +113,7 @@ def test_the_default_pipeline_keeps_its_claims(noise) -> None:
 def test_claims_accumulate_over_the_stages() -> None:
     """By the end of a stage a run may have revealed what the plan lets it spend until then."""
     claims = PipelineSample(Pipeline(), CASE).claims()
-    assert list(claims.values()) == [Fraction(4, 10), 2, 2, 4, 4]
+    assert list(claims.values()) == [Fraction(1, 10), Fraction(1, 2), Fraction(1, 2), 1, 1]
 
 
 def test_a_deterministic_leak_is_found_with_few_runs() -> None:

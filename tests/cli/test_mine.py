@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -173,7 +174,7 @@ def test_an_unforeseen_error_keeps_its_details_to_itself(monkeypatch, capsys) ->
         raise RuntimeError("basket 42 had beer")
 
     monkeypatch.delenv("PRIVMINE_DEBUG", raising=False)
-    monkeypatch.setattr(command_line, "cli", explode)
+    monkeypatch.setattr(command_line.cli, "main", explode)
     with pytest.raises(SystemExit) as caught:
         command_line.main()
     shown = capsys.readouterr().err
@@ -205,8 +206,6 @@ def test_a_dry_run_refuses_what_the_run_would_refuse(data, monkeypatch, privmine
 
 def test_a_release_that_cannot_be_saved_is_rescued(data, tmp_path, monkeypatch, privmine) -> None:
     """It is paid for, so it goes to another file, and the message names that one."""
-    from pathlib import Path
-
     from privmine.release import files
 
     def full_disk(*_):
@@ -253,3 +252,63 @@ def test_every_command_has_help(command) -> None:
     result = CliRunner().invoke(cli, [*command, "-h"])
     assert result.exit_code == 0
     assert "Usage" in result.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--k", "99999999999999999999", "--dry-run"], "at most 10,000"),
+        (["--simulate", "--seed", "-1"], "at least 0"),
+        (["--set", "construct_basis.max_length=5.5"], "whole number"),
+        (["--pipeline", "use.toml"], "by its name"),
+        (["--pipeline", "top.toml"], r"\[stages.construct_basis\]"),
+        (["--set", "select_elements.single_basis=-3"], "negative"),
+        (["--epsilon", ""], "number"),
+    ],
+)
+def test_more_bad_input(tmp_path, monkeypatch, privmine, arguments, words) -> None:
+    """Each has its sentence and exit code 2."""
+    (tmp_path / "use.toml").write_text("[stages.construct_basis]\nuse = 4\n")
+    (tmp_path / "top.toml").write_text("[construct_basis]\nmax_length = 4\n")
+    monkeypatch.chdir(tmp_path)
+    code, out, err = privmine("mine", *arguments)
+    assert (code, out) == (2, "")
+    assert len(err.splitlines()) == 1
+    assert re.search(words, err), err
+
+
+def test_a_full_disk_behind_the_pipe_does_not_lose_the_release(tmp_path) -> None:
+    """What cannot be shown is kept in a file, and the message names it."""
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "privmine", "mine"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+            env={**os.environ, "TMPDIR": str(tmp_path)},
+        )
+    assert done.returncode == 1
+    (kept,) = tmp_path.glob("privmine-release-*.json")
+    assert f"it is in {kept}" in done.stderr
+    assert pm.load(kept).receipt.spent == 1
+
+
+def test_a_closed_output_is_refused_before_the_charge(tmp_path, monkeypatch) -> None:
+    """Where the release could go nowhere, nothing is spent."""
+    ledger = tmp_path / "budget.db"
+    pm.Ledger(ledger).init("orders", 2)
+    command = f"{sys.executable} -m privmine mine --ledger {ledger} --dataset orders >&-"
+    done = subprocess.run(["bash", "-c", command], stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 2
+    assert "--output" in done.stderr
+    assert pm.Ledger(ledger).budget("orders").spent_epsilon == 0
+
+
+def test_a_dry_run_that_would_be_refused_says_so(tmp_path, privmine) -> None:
+    """Exit code 2, as the run itself would have."""
+    ledger = tmp_path / "budget.db"
+    pm.Ledger(ledger).init("orders", "0.5")
+    code, _, err = privmine("mine", "--ledger", str(ledger), "--dataset", "orders", "--dry-run")
+    assert code == 2
+    assert "would be refused" in err

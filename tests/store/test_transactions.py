@@ -102,7 +102,7 @@ def test_no_transactions_and_no_items():
 
 def test_a_text_is_no_transaction():
     """A text in place of a transaction is refused: its characters are hardly meant as items."""
-    with pytest.raises(InputError, match="not a text") as caught:
+    with pytest.raises(InputError, match="split a text") as caught:
         Transactions.from_lists(["secret"])
     assert "secret" not in str(caught.value)
 
@@ -117,3 +117,10 @@ def test_repr_shows_public_facts_only():
     """The number of transactions is private and not shown."""
     assert repr(Transactions.from_lists([[1, 2]] * 4321)) == "<Transactions over 2 items>"
     assert "4321" not in repr(Transactions.from_lists([[1, 2]] * 4321).store)
+
+
+@pytest.mark.parametrize("source", [None, 5, "abc", np.zeros((2, 2)), [[None]], [["a", float("nan")]], [1, 2]])
+def test_what_is_no_collection_of_baskets_is_refused(source):
+    """Tables, single numbers and missing items are refused in words, not read as something else."""
+    with pytest.raises(InputError):
+        Transactions.from_lists(source)
