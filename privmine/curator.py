@@ -260,8 +260,12 @@ class Curator:
         """Evaluate and draw; whatever goes wrong is told without its message, which may hold data."""
         try:
             return evaluate()
-        except Exception:  # noqa: BLE001, S110 - the error is raised below, outside the except block, on purpose
-            pass
+        except KeyboardInterrupt:
+            interrupted = True
+        except BaseException:  # noqa: BLE001 - an exit can hold data as well
+            interrupted = False
+        if interrupted:
+            raise KeyboardInterrupt
         # Here, not in the except block: there the original error would be this one's context.
         raise QueryError(
             f"The query {query.name!r} failed while it was evaluated; the reason is withheld, because it may "

@@ -6,6 +6,7 @@ such indices. Labels appear when data is read and when a release is shown, nowhe
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from itertools import pairwise
@@ -62,7 +63,7 @@ def read_only(array: NDArray[Any]) -> NDArray[Any]:
 
 def itemset(items: Iterable[int]) -> Itemset:
     """Bring items into the one form that an itemset has: a sorted tuple without repetition."""
-    return tuple(sorted({int(item) for item in items}))
+    return tuple(sorted({operator.index(item) for item in items}))
 
 
 def int_array(values: Any) -> IntArray:
@@ -80,7 +81,7 @@ def _members(values: Any) -> NDArray[np.int32]:
 
 
 def _items(values: Iterable[int]) -> tuple[int, ...]:
-    return tuple(int(value) for value in values)
+    return tuple(operator.index(value) for value in values)
 
 
 def _optional_itemsets(values: Iterable[Iterable[int]] | None) -> tuple[Itemset, ...] | None:

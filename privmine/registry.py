@@ -6,6 +6,7 @@ import inspect
 import os
 import re
 from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points, packages_distributions, version
 from typing import Any
@@ -22,7 +23,7 @@ from privmine.errors import (
     PrivmineError,
     UnknownNameError,
 )
-from privmine.hookspecs import ENTRY_POINT_GROUP, PROJECT, hookspec
+from privmine.hookspecs import ENTRY_POINT_GROUP, PROJECT, Stages, hookspec
 from privmine.model import STAGES, exact
 
 HELP = "privmine_help"
@@ -190,7 +191,15 @@ def check_stage_method(where: str, stage: str, method: Any) -> None:
     marks = getattr(method, f"{PROJECT}_impl")
     if marks.get("wrapper") or marks.get("hookwrapper"):
         raise PluginError(f"{where}.{stage} is a hook wrapper; a component implements its stage itself.")
+    offered = list(inspect.signature(getattr(Stages, stage)).parameters)[1:]
     for parameter in list(inspect.signature(method).parameters.values())[1:]:
+        if parameter.name not in offered:
+            close = get_close_matches(parameter.name, offered, n=1)
+            guess = f"did you mean {close[0]!r}? " if close else ""
+            raise PluginError(
+                f"{where}.{stage} takes {parameter.name!r}, which the hook does not offer; {guess}"
+                f"It offers {', '.join(offered)}."
+            )
         if parameter.default is not parameter.empty or parameter.kind is not parameter.POSITIONAL_OR_KEYWORD:
             raise PluginError(
                 f"{where}.{stage} takes {parameter.name!r} with a default, by keyword only or as a "
@@ -259,7 +268,7 @@ def discover(points: Iterable[EntryPoint] | None = None) -> Registry:
             continue
         try:
             registry.load(point.load(), point.name, owner, point.dist.version if point.dist else "unknown")
-        except Exception as error:  # noqa: BLE001 - a plugin may fail in any way; the others go on
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - a plugin may fail in any way; the others go on
             reason = f"{type(error).__name__}: {error}"
             registry.failures.append(LoadFailure(point.name, owner, reason))
     return registry

@@ -173,7 +173,9 @@ class Run:
         known = caller.spec.argnames
         try:
             result = caller(**{name: value for name, value in arguments.items() if name in known})
-        except (Exception, SystemExit) as error:  # A plugin that exits would take the caller along without a word.
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # A plugin that exits would take the caller along without a word.
             raise StageError(
                 f"{part} failed: {_sentence(error)} {self._what_is_gone()}",
                 stage=stage,

@@ -10,9 +10,14 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import pytest
+from hypothesis import settings
 
 Install: TypeAlias = Callable[..., None]
 RunPython: TypeAlias = Callable[..., subprocess.CompletedProcess[str]]
+
+# A busy machine, or the first import of a library, must not fail a test that is right.
+settings.register_profile("patient", deadline=None)
+settings.load_profile("patient")
 
 
 @pytest.fixture(scope="session")

@@ -249,6 +249,8 @@ class ForeignScores(ForeignQuery):
 
         if self.where == "scores":
             raise ValueError(f"secret {store.count()}")
+        if self.where == "exit":
+            raise SystemExit(f"secret {store.count()}")
         return Scores(np.array([store.count()]), candidate)
 
 
@@ -274,7 +276,7 @@ def assert_nothing_leaks(desk: Desk, ask) -> None:
     assert desk.meter.spent == Fraction(1, 2)
 
 
-@pytest.mark.parametrize("where", ["scores", "candidate"])
+@pytest.mark.parametrize("where", ["scores", "candidate", "exit"])
 @pytest.mark.parametrize("way", ["choose", "choose_noisy"])
 def test_a_failing_selection_leaks_nothing(where: str, way: str) -> None:
     """Scores and candidates of a third party are evaluated after the charge, and behind the guard."""

@@ -31,7 +31,8 @@ def tolerant_false_negative_rate(supports: Sequence[int], kth_support: int, size
     """
     if not size:
         return 0.0
-    hits = sum(support >= kth_support for support in supports)
+    # Where fewer than k itemsets occur, the k-th support is 0, and what does not occur is no hit.
+    hits = sum(support >= max(1, kth_support) for support in supports)
     return (size - min(hits, size)) / size
 
 

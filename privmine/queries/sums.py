@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from attrs import define, field
-from attrs.validators import optional
+from attrs.validators import le, optional
 
 from privmine.model import IntArray
 from privmine.privacy import Sensitivity
 from privmine.queries.base import Query, whole_from
 from privmine.store.protocol import Contribution, Store
+
+#: As many values as the bins of the longest basis; more would exhaust the memory after the charge.
+LARGEST_DIMENSION = 2**24
 
 
 @define(frozen=True, eq=False)
@@ -29,7 +32,7 @@ class SumQuery(Query):
     """
 
     contribution: Contribution
-    dimension: int = field(validator=whole_from(0))
+    dimension: int = field(validator=[whole_from(0), le(LARGEST_DIMENSION)])
     l1: int = field(validator=whole_from(1))
     l2_squared: int | None = field(default=None, validator=optional(whole_from(1)))
     label: str = "sum of contributions"

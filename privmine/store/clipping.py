@@ -53,8 +53,13 @@ def contribute(
     """
     try:
         return clip(contribution(transaction), dimension, l1, l2_squared)
-    except Exception:  # noqa: BLE001 - it is a stranger's function, and whatever it raises may hold data
-        return [0] * dimension
+    except KeyboardInterrupt:
+        interrupted = True
+    except BaseException:  # noqa: BLE001 - a stranger's function: even its way to exit may hold data
+        interrupted = False
+    if interrupted:
+        raise KeyboardInterrupt  # without the text and the traceback of the first, which may be the function's own
+    return [0] * dimension
 
 
 def _integers(contribution: Sequence[int]) -> list[int] | None:

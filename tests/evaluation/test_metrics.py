@@ -129,3 +129,8 @@ def test_frames_become_rows() -> None:
     """A pandas frame gives the same rows, with None for what is missing."""
     pd = pytest.importorskip("pandas")
     assert as_rows(pd.DataFrame({"k": [1, 2], "re": [0.5, None]})) == [{"k": 1, "re": 0.5}, {"k": 2, "re": None}]
+
+
+def test_what_does_not_occur_is_no_hit_where_the_truth_is_short() -> None:
+    """With fewer than k itemsets in the data, the k-th support of 0 forgives nothing."""
+    assert metrics.tolerant_false_negative_rate([0, 0], kth_support=0, size=2) == 1

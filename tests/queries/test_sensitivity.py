@@ -169,3 +169,23 @@ def test_weights_that_could_wrap_around_are_refused() -> None:
         WeightedSupports(1, ITEMS, [0, 2**62])
     with pytest.raises(ValueError, match="group"):
         WeightedSupports(3, ITEMS, [0, 1])
+
+
+class Odd(BaseException):
+    """Neither an error nor an exit."""
+
+
+@pytest.mark.parametrize("kind", [SystemExit, Odd, GeneratorExit])
+def test_a_contribution_cannot_leave_with_data(kind) -> None:
+    """Whatever way out a function takes, it counts as zeros and nothing of it is told."""
+
+    def leave(transaction):
+        raise kind(f"secret {transaction}")
+
+    assert SumQuery(leave, 1, 1).evaluate(store([[0, 1]])).tolist() == [0]
+
+
+def test_a_sum_of_absurd_size_is_refused() -> None:
+    """Before the charge, not when the memory runs out."""
+    with pytest.raises(ValueError, match="dimension"):
+        SumQuery(hostile, 10**9, 1)

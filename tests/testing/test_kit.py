@@ -540,7 +540,7 @@ class Counts:
     [
         (Greedy(), "deterministic", "the same seed gives another result"),
         (TooMuch(), "total", "The shares of the budget sum to 3"),
-        (LargeLambda(), "result", "is outside 0 to"),
+        (LargeLambda(), "result", "is not a whole number from 0 to"),
         (TooLongBasis(), "result", "it names an item outside the universe"),
         (Counts(times=2), "result", "it reports an itemset twice"),
         (Counts(error=-1.0), "result", "a standard error is negative"),

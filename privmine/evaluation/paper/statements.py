@@ -152,6 +152,11 @@ def _dense_outperforms(found: Evidence) -> Statement:
     )
 
 
+def _below(high: float | None, low: float | None) -> bool:
+    """Whether one interval ends before another begins; an unknown end proves nothing, an end at 0 does."""
+    return high is not None and low is not None and high < low
+
+
 def _larger_k(found: Evidence) -> Statement:
     """PB with the larger k significantly outperforms TF with the smaller k."""
     parts: list[str] = []
@@ -160,7 +165,7 @@ def _larger_k(found: Evidence) -> Statement:
         small, large = found.panel(data).k[0], found.panel(data).k[-1]
         best = found.best_tf(data, small)
         holds = holds and all(
-            (found.mean(data, PB, large, epsilon).high or 1) < (found.mean(data, best, small, epsilon).low or 0)
+            _below(found.mean(data, PB, large, epsilon).high, found.mean(data, best, small, epsilon).low)
             for epsilon in found.epsilons
         )
         parts.append(
