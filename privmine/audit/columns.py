@@ -68,8 +68,11 @@ def columns_of(first: Sequence[Outcome], second: Sequence[Outcome], rows: slice)
 
 def _column(first: Sequence[Outcome], second: Sequence[Outcome], rows: slice, group: str, name: str) -> Column:
     sides = [[outcome.get(group, {}).get(name) for outcome in outcomes] for outcomes in (first, second)]
-    if all(value is None or isinstance(value, float) for side in sides for value in side):
-        numbers = [np.array([np.nan if value is None else value for value in side], dtype=np.float64) for side in sides]
+    if all(value is None or isinstance(value, float) for side in sides for value in side[rows]):
+        numbers = [
+            np.array([value if isinstance(value, float) else np.nan for value in side], dtype=np.float64)
+            for side in sides
+        ]
         return Column(group, name, (numbers[0], numbers[1]), None)
     seen = Counter(value for side in sides for value in side[rows])
     frequent = [value for value, _ in seen.most_common(_MOST_LABELS)]

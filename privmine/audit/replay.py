@@ -8,6 +8,7 @@ decided without any statistics, for this pair of databases and these answers.
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor
 from fractions import Fraction
@@ -150,7 +151,7 @@ def accounting(trace: Trace) -> Iterator[Finding]:
     if trace.release is not None:
         yield from _receipt(trace, trace.release, spent)
     for result in trace.results:
-        if result.value != result.copy:
+        if not _same(result.value, result.copy):
             yield Finding("tampering", result.stage, "the result is not what the stage returned")
 
 
@@ -230,7 +231,15 @@ def _same_question(one: Call, other: Call) -> Iterator[Finding]:
 def _equal_queries(first: Any, second: Any) -> bool:
     """Whether two queries ask the same; those that do not compare by value are compared by what they show."""
     compares = "__eq__" in {name for owner in type(first).__mro__[:-1] for name in vars(owner)}
-    return bool(first == second if compares else (first.name, first.size) == (second.name, second.size))
+    return _same(first, second) if compares else (first.name, first.size) == (second.name, second.size)
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Whether two values are equal; arrays, which have no single truth value, by what they hold."""
+    try:
+        return bool(one == other)
+    except ValueError:
+        return pickle.dumps(one) == pickle.dumps(other)
 
 
 def _within_sensitivity(one: Call, other: Call) -> Iterator[Finding]:
@@ -253,7 +262,7 @@ def _within_sensitivity(one: Call, other: Call) -> Iterator[Finding]:
 
 def _same_results(recorded: Trace, replayed: Trace) -> Iterator[Finding]:
     for one, other in zip(recorded.results, replayed.results, strict=False):
-        if one.copy != other.copy:
+        if not _same(one.copy, other.copy):
             yield Finding(
                 "result",
                 one.stage,

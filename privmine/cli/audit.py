@@ -30,7 +30,7 @@ STYLES = {"holds": "green", "violates": "bold red", "refused": "bold yellow"}
 @click.option(
     "--trust", multiple=True, metavar="DIST", help="Let this distribution's own queries run; may be repeated."
 )
-@click.option("--seed", type=int, default=0, help="Try other neighbours and other noise.")
+@click.option("--seed", type=click.IntRange(0), default=0, help="Try other neighbours and other noise.")
 @click.option("--workers", type=click.IntRange(1), help="How many processes to use.  [default: one for each processor]")
 @click.option("--json", "as_json", is_flag=True, help="Print the reports as JSON.")
 def audit(
