@@ -66,7 +66,9 @@ def mean_of(values: Iterable[float | None], confidence: float = CONFIDENCE) -> M
     mean = float(known.mean())
     if len(known) < 2 or not np.isfinite(known).all():
         return Mean(len(known), mean)
-    error = float(known.std(ddof=1)) / sqrt(len(known))
+    # Equal values have no spread; rounding would give them one of 1e-17.
+    spread = float(known.std(ddof=1)) if known.min() < known.max() else 0.0
+    error = spread / sqrt(len(known))
     half = t_quantile(confidence, len(known) - 1) * error
     return Mean(len(known), mean, mean - half, mean + half, error)
 

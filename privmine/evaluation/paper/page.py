@@ -86,6 +86,10 @@ def _verdicts(statements: Sequence[Statement]) -> str:
         if statement.holds is False and statement.why
     ]
     text = "## The statements of Section 5.1\n\nThe paper's words are given a number, under “taken to mean”. " + lead
+    text += (
+        "How to read statements 1, 6 to 9, 16 and 18 was settled after a first look at results; "
+        "the figures beside each let a reader judge by another reading.\n"
+    )
     text += "\n" + table(("", "the paper", "taken to mean", "here", "figures"), rows)
     if differing:
         text += "\n\n### What differs, and why\n\n" + "\n".join(f"- Statement {line}" for line in differing)
