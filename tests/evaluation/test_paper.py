@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -197,8 +198,8 @@ def test_the_command_prints_verdicts(tmp_path: Path, monkeypatch: pytest.MonkeyP
     pytest.importorskip("privmine_tf")
     pytest.importorskip("matplotlib")
     monkeypatch.setattr(plan, "PANELS", SMALL)
-    monkeypatch.setattr("privmine.cli.experiment.data_opener", lambda *_: small_data)
-    monkeypatch.setattr("privmine.cli.experiment.describe", at_hand)
+    monkeypatch.setattr(import_module("privmine.cli.experiment"), "data_opener", lambda *_: small_data)
+    monkeypatch.setattr(import_module("privmine.cli.experiment"), "describe", at_hand)
     output = invoke(
         "paper",
         "--only",
@@ -225,7 +226,9 @@ def at_hand(name: str, data_dir: object) -> DatasetInfo:
 def test_a_missing_dataset_is_noticed_before_anything_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     """The error names it."""
     monkeypatch.setattr(
-        "privmine.cli.experiment.describe", lambda name, data_dir: evolve(at_hand(name, None), status="missing")
+        import_module("privmine.cli.experiment"),
+        "describe",
+        lambda name, data_dir: evolve(at_hand(name, None), status="missing"),
     )
     with pytest.raises(DataError, match="mushroom is not at hand"):
         invoke("paper")
