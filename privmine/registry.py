@@ -312,6 +312,7 @@ def _package_owners() -> dict[str, str]:
     return registered | owners
 
 
+@cache
 def own_version() -> str:
     """The version of privmine."""
     return version(PROJECT)
