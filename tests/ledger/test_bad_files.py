@@ -115,7 +115,7 @@ def test_any_cut_is_noticed(ledger: Ledger, path: Path) -> None:
 
 def test_a_missing_folder(tmp_path: Path) -> None:
     """A ledger is not created in a folder that does not exist."""
-    with pytest.raises(LedgerError, match="Its folder must exist"):
+    with pytest.raises(LedgerError, match="its folder must exist"):
         Ledger(tmp_path / "nowhere" / "budget.db").init("orders", epsilon=1)
 
 

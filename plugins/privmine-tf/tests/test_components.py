@@ -136,7 +136,7 @@ def test_simulations_are_repeatable():
 class NoLaplaceTop:
     """A source of noise that lacks the one thing."""
 
-    private = True
+    private = False
     name = "half a source"
 
     def __init__(self):
