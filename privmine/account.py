@@ -6,11 +6,11 @@ import hashlib
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from fractions import Fraction
 from pathlib import Path
 
 from privmine.errors import PrivmineError, PrivmineWarning, RunInterrupted, UnsavedReleaseError
 from privmine.ledger import Ledger
+from privmine.ledger.values import LedgerCharge
 from privmine.model import Request
 from privmine.store.transactions import Transactions
 
@@ -22,23 +22,29 @@ def ledger_charge(
     request: Request,
     transactions: Transactions,
     note: str,
-) -> Iterator[Fraction]:
+) -> Iterator[LedgerCharge | None]:
     """Charge the whole ε of a run to a dataset, then let the run happen.
 
-    Yields what is held for the run: ε, or 0 where there is no ledger. A run that fails stays
-    charged, and the ledger says that it failed.
+    Yields the charge, or None where there is no ledger. A run that fails stays charged, and the
+    ledger says that it failed.
     """
     if ledger is None or dataset is None:
-        yield Fraction(0)
+        yield None
         return
     book = ledger if isinstance(ledger, Ledger) else Ledger(ledger)
     try:
-        charge = book.charge(dataset, request.epsilon, note=note, fingerprint=_fingerprint(transactions))
+        charge = book.charge(
+            dataset,
+            request.epsilon,
+            unit=request.public.unit.name,
+            note=note,
+            fingerprint=_fingerprint(transactions),
+        )
     except KeyboardInterrupt:
         # The interrupt may have come when the charge was on disk already.
         raise RunInterrupted(request.epsilon, certain=False) from None
     try:
-        yield request.epsilon
+        yield charge
     except UnsavedReleaseError:
         with _best_effort("that its release could not be saved"):
             book.finish(charge)

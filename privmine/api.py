@@ -26,6 +26,7 @@ from privmine.errors import (
     PrivmineWarning,
 )
 from privmine.hookspecs import hookimpl
+from privmine.intervals import NoiseSum
 from privmine.model import (
     DATA_STAGES,
     STAGES,
@@ -37,9 +38,11 @@ from privmine.model import (
     IntArray,
     Itemset,
     Itemsets,
+    NoiseLaw,
     NoisyCounts,
     Public,
     Request,
+    Unit,
     Universe,
     exact,
     itemset,
@@ -83,6 +86,8 @@ __all__ = [
     "LengthHistogram",
     "Measurement",
     "Noise",
+    "NoiseLaw",
+    "NoiseSum",
     "NoisyCounts",
     "PairSupports",
     "PrivmineError",
@@ -98,6 +103,7 @@ __all__ = [
     "SumQuery",
     "Supports",
     "TruncatedSupports",
+    "Unit",
     "Universe",
     "WeightedSupports",
     "average_error_variance",

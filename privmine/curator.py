@@ -13,13 +13,13 @@ from fractions import Fraction
 from typing import Any, TypeAlias
 
 import numpy as np
-from attrs import cmp_using, field, frozen
+from attrs import cmp_using, evolve, field, frozen
 from numpy.typing import NDArray
 
 from privmine.errors import BudgetError, ContractError, InputError, QueryError
-from privmine.model import IntArray, Public, exact, read_only
+from privmine.model import IntArray, Public, Unit, exact, read_only
 from privmine.noise.protocol import NoiseSource, NoisyTopSource, Tail
-from privmine.privacy import Charge, Noise, PureDP, amount
+from privmine.privacy import Charge, Noise, PureDP, Sensitivity, amount
 from privmine.queries import VERIFIED, Candidate, Query, Scores
 from privmine.store.protocol import Store
 
@@ -130,7 +130,7 @@ class Curator:
             epsilon: what to pay; by default all that remains of the stage's share.
         """
         epsilon, verified = self._admit(query, epsilon)
-        scale = self._desk.definition.scale(query.sensitivity, epsilon)
+        scale = self._desk.definition.scale(unit_sensitivity(query, self.public.unit), epsilon)
         noise = Noise("discrete laplace" if self._desk.noise.private else "laplace", scale)
         self._charge(query, f"{noise.distribution} of scale {amount(scale)}", epsilon, verified)
 
@@ -156,7 +156,7 @@ class Curator:
         noise = self._desk.noise
 
         def draw(scores: IntArray, count: int, price: Fraction, tail: Tail | None) -> IntArray:
-            rate = self._desk.definition.rate(query.sensitivity, price, count)
+            rate = self._desk.definition.rate(unit_sensitivity(query, self.public.unit), price, count)
             return noise.select(scores, count, rate, tail)
 
         return self._choose(query, n, epsilon, "exponential mechanism", draw)
@@ -174,7 +174,7 @@ class Curator:
             )
 
         def draw(scores: IntArray, count: int, price: Fraction, tail: Tail | None) -> IntArray:
-            scale = self._desk.definition.top_scale(query.sensitivity, price, count)
+            scale = self._desk.definition.top_scale(unit_sensitivity(query, self.public.unit), price, count)
             return noise.noisy_top(scores, count, scale, tail)
 
         return self._choose(query, n, epsilon, "largest after Laplace noise", draw)
@@ -271,6 +271,18 @@ class Curator:
             f"The query {query.name!r} failed while it was evaluated; the reason is withheld, because it may "
             "contain data. Run the query on made-up data to see it."
         )
+
+
+def unit_sensitivity(query: Query, unit: Unit) -> Sensitivity:
+    """How far one unit of protection can move a query's answer: as many transactions as it may have.
+
+    A third party's "monotone" speaks of one transaction at a time; whether two of them pull the same
+    way is not known, so with several transactions a unit it is not relied on.
+    """
+    if unit.baskets == 1:
+        return query.sensitivity
+    moved = query.sensitivity.times(unit.baskets)
+    return moved if type(query) in VERIFIED else evolve(moved, monotone=False)
 
 
 def close(curator: Curator) -> None:

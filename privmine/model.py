@@ -7,11 +7,11 @@ such indices. Labels appear when data is read and when a release is shown, nowhe
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import pairwise
 from math import comb, isfinite
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from attrs import cmp_using, field, frozen
@@ -173,6 +173,64 @@ def _label_array(labels: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
 
 
 @frozen
+class Unit:
+    """Who is protected: whose data may come or go without changing an outcome's probability much.
+
+    Attributes:
+        name: "transaction", or the column that tells whose a transaction is, such as "customer_id".
+        baskets: the most transactions that one unit has in the data; noise grows with it.
+        merged: whether all that a unit has was merged into one transaction.
+    """
+
+    name: str = "transaction"
+    baskets: int = 1
+    merged: bool = False
+
+    def __attrs_post_init__(self) -> None:
+        # The scale of all noise is a multiple of it, so that a fraction or a 0 here would protect nobody.
+        whole = isinstance(self.baskets, int) and not isinstance(self.baskets, bool)
+        if not whole or self.baskets < 1 or (self.merged and self.baskets > 1):
+            raise InputError(
+                f"A unit of protection counts with a whole number of transactions, at least 1 and just 1 if they are "
+                f"merged, not {self.baskets!r}."
+            )
+
+    @property
+    def is_transaction(self) -> bool:
+        """Whether each transaction is protected on its own, whoever it belongs to."""
+        return self == Unit()
+
+
+def _pairs(options: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    return tuple(options.items())
+
+
+@frozen
+class Origin:
+    """How data was read: names of files and columns, never anything that is in them.
+
+    Attributes:
+        layout: how it lies there, such as "long"; empty where the data was not read but made.
+        source: what it was read from.
+        guessed: the options of `read` that would have said what was guessed.
+        assumes: what the way in takes for granted, as sentences for the receipt.
+    """
+
+    layout: str = ""
+    source: str = ""
+    guessed: tuple[tuple[str, str], ...] = field(default={}, converter=_pairs)
+    assumes: tuple[str, ...] = field(default=(), converter=text_tuple)
+
+    @property
+    def guess(self) -> str:
+        """What was guessed, in the words of `read`; empty if nothing was."""
+        return ", ".join(f"{option}={value!r}" for option, value in self.guessed)
+
+    def __str__(self) -> str:
+        return f"{self.layout} layout of {self.source}" + (f" (guessed: {self.guess})" if self.guessed else "")
+
+
+@frozen
 class Public:
     """What anybody may know of the data: all that a stage without a curator has to go by.
 
@@ -180,11 +238,13 @@ class Public:
         universe: the item universe.
         unit: what one unit of protection is.
         n: the number of transactions, where the user declared it public, else None.
+        origin: how the data was read.
     """
 
     universe: Universe
-    unit: str = "transaction"
+    unit: Unit = Unit()
     n: int | None = None
+    origin: Origin = Origin()
 
 
 @frozen
@@ -318,8 +378,19 @@ class Itemsets(Sequence[Itemset]):
             yield tuple(members[start:stop])
 
 
+def _laws(values: Iterable[NoiseLaw]) -> tuple[NoiseLaw, ...]:
+    return tuple(values)
+
+
 def _as_itemsets(value: Any) -> Itemsets:
     return value if isinstance(value, Itemsets) else Itemsets.of(value)
+
+
+class NoiseLaw(Protocol):
+    """The distribution of the noise in a count, symmetric about zero; `NoiseSum` is one."""
+
+    def half_width(self, level: float) -> float:
+        """The least h such that the noise lies within ±h with a probability of at least `level`."""
 
 
 @frozen
@@ -332,6 +403,10 @@ class NoisyCounts:
         standard_errors: the standard deviation of the noise in each count.
         total: the noisy number of transactions, which frequencies are computed with.
         total_error: its standard deviation.
+        laws: the distributions that occur as the noise of a count, each once.
+        law_of: for each count the position of its distribution in `laws`. A component that does not
+            know how its noise is distributed leaves both empty; intervals are then normal ones.
+        total_law: the distribution of the noise in the total, if it is known.
     """
 
     itemsets: Itemsets = field(converter=_as_itemsets)
@@ -339,6 +414,9 @@ class NoisyCounts:
     standard_errors: FloatArray = field(converter=float_array, eq=_same_array, repr=False)
     total: float = field(converter=float)
     total_error: float = field(converter=float)
+    laws: tuple[NoiseLaw, ...] = field(default=(), converter=_laws)
+    law_of: IntArray = field(factory=tuple, converter=int_array, eq=_same_array, repr=False)
+    total_law: NoiseLaw | None = None
 
     def __attrs_post_init__(self) -> None:
         if not len(self.itemsets) == len(self.counts) == len(self.standard_errors):
@@ -346,6 +424,12 @@ class NoisyCounts:
                 f"NoisyCounts needs one count and one standard error an itemset; there are "
                 f"{len(self.itemsets)} itemsets, {len(self.counts)} counts and "
                 f"{len(self.standard_errors)} standard errors."
+            )
+        known = self.law_of.min(initial=0) >= 0 and self.law_of.max(initial=-1) < len(self.laws)
+        if len(self.law_of) not in (0, len(self.itemsets)) or not known:
+            raise ContractError(
+                f"NoisyCounts needs the position of a law for each of its {len(self.itemsets)} itemsets, or none "
+                f"at all; there are {len(self.law_of)} positions, and {len(self.laws)} laws."
             )
 
     def top(self, k: int, max_length: int | None = None) -> list[int]:

@@ -12,12 +12,15 @@ import attrs
 
 from privmine.account import ledger_charge
 from privmine.errors import InputError, PrivmineError, RunInterrupted, UnsavedReleaseError
+from privmine.intervals import kept_law
 from privmine.ledger import Ledger
-from privmine.model import STAGES, BasisSet, NoisyCounts, Public, Request, exact
+from privmine.ledger.values import LedgerCharge
+from privmine.model import STAGES, BasisSet, NoisyCounts, Public, Request, Unit, exact
 from privmine.noise.protocol import NoiseSource
 from privmine.privacy import PureDP, Receipt, amount
 from privmine.registry import build, canonical, distribution_of, own_version, registry
 from privmine.release import FrequentItemset, Release
+from privmine.release.closure import CLOSED, closed_top
 from privmine.release.files import check_output
 from privmine.run import Part, Run, observer_manager, stage_manager
 from privmine.spec import read_spec
@@ -104,6 +107,8 @@ class Pipeline:
         ledger: Ledger | str | Path | None = None,
         dataset: str | None = None,
         output: str | Path | None = None,
+        overwrite: bool = False,
+        downward_closed: bool = False,
         noise: NoiseSource | None = None,
     ) -> Release:
         """Release the k most frequent itemsets for a budget of ε.
@@ -114,26 +119,30 @@ class Pipeline:
             epsilon: the privacy budget; a decimal text or a fraction is taken exactly.
             max_length: the longest itemset to release.
             n_public: publish the exact number of transactions, at the price that the receipt states.
-            strict: refuse data whose item universe was taken from the data itself.
+            strict: refuse data whose item universe or layout was taken from the data itself.
             simulate: use fast seeded noise that protects nobody, for research.
             seed: makes a simulation repeatable.
             ledger: the ledger to charge, or its path.
             dataset: under which name the ledger keeps the budget of this data.
-            output: a file to save the release to; checked before anything is charged.
+            output: a file to save the release to; checked before anything is charged. One that exists is refused,
+                since it may be an earlier release that was paid for.
+            overwrite: replace the output file if it exists.
+            downward_closed: release only itemsets of which every subset is released as well, as rules need it.
             noise: a source of noise of your own.
         """
         transactions = baskets if isinstance(baskets, Transactions) else Transactions.from_lists(baskets)
         request = make_request(transactions, k, epsilon, max_length, n_public)
         source = noise_source(noise, simulate, seed)
         check_conditions(request, source, strict, ledger, dataset)
-        target = check_output(output) if output is not None else None
+        target = check_output(output, overwrite) if output is not None else None
         run = self.prepare(request)
         plan = run.plan()
         try:
-            with ledger_charge(ledger, dataset, request, transactions, self._note(request)) as held:
-                run.held = held
+            with ledger_charge(ledger, dataset, request, transactions, self._note(request)) as charge:
+                run.held = Fraction(0) if charge is None else charge.epsilon
                 basis, counts = run.execute(plan, transactions.store, source, self._trusts)
-                release = _release(request, counts, self._receipt(run, basis, source, dataset))
+                receipt = self._receipt(run, basis, source, charge)
+                release = _release(request, counts, receipt, downward_closed)
                 if target is not None:
                     _save(release, target)
         except RunInterrupted:
@@ -146,27 +155,30 @@ class Pipeline:
         """A run of this pipeline that has not begun; `Run.plan` tells its shares without any data."""
         return Run(self.parts, self._stages, self._observers, request, **options)
 
-    def _receipt(self, run: Run, basis: BasisSet, source: NoiseSource, dataset: str | None) -> Receipt:
+    def _receipt(self, run: Run, basis: BasisSet, source: NoiseSource, charge: LedgerCharge | None) -> Receipt:
         request = run.request
         return Receipt(
             epsilon=request.epsilon,
             definition=PureDP.name,
-            protects=_protects(request),
+            protects=protects(request),
             noise=source.name,
             private=source.private,
             charges=run.meter.charges,
             pipeline=self.describe(),
-            assumptions=(*_assumptions(request, source), *basis.notes),
-            dataset=dataset,
+            assumptions=_assumptions(request, source),
+            notes=(*_what_may_be_missing(basis, request), *basis.notes),
+            dataset=None if charge is None else charge.dataset,
             version=own_version(),
             n_public=request.public.n is not None,
+            entry=None if charge is None else charge.id,
+            unit=request.public.unit,
         )
 
     def _trusts(self, cls: type) -> bool:
         return canonical(distribution_of(cls)) in self.trust
 
     def _note(self, request: Request) -> str:
-        return f"{self.method}, k = {request.requested}"
+        return f"{self.method}, k = {request.requested}{_whose(request.public.unit)}"
 
 
 def mine(baskets: Any, k: int, epsilon: Any, *, method: str = DEFAULT_METHOD, **options: Any) -> Release:
@@ -181,7 +193,7 @@ def make_request(
     transactions: Transactions, k: Any, epsilon: Any, max_length: Any = None, n_public: bool = False
 ) -> Request:
     """Check what was asked for; nothing has been spent yet."""
-    requested = _whole(k, "k, the number of itemsets,")
+    requested = whole_number(k, "k, the number of itemsets,")
     if requested > LARGEST_K:
         raise InputError(f"k must be at most {LARGEST_K:,}; so many itemsets would be noise, and take for ever.")
     budget = exact(epsilon, "ε")
@@ -192,8 +204,19 @@ def make_request(
             f"ε must lie between {amount(SMALLEST_EPSILON)} and {amount(LARGEST_EPSILON)}; "
             "below it everything is noise, above it nothing is protected."
         )
-    longest = None if max_length is None else _whole(max_length, "max_length")
-    public = Public(transactions.universe, n=transactions.store.count() if n_public else None)
+    longest = None if max_length is None else whole_number(max_length, "max_length")
+    if n_public and transactions.unit.baskets > 1:
+        raise InputError(
+            f"With up to {transactions.unit.baskets} transactions a {transactions.unit.name}, replacing one "
+            f"{transactions.unit.name} by another changes the number of transactions, so publishing it is not "
+            "covered. Drop n_public (--n-public), or merge the transactions of each (merge_by, --merge-by)."
+        )
+    public = Public(
+        transactions.universe,
+        transactions.unit,
+        n=transactions.store.count() if n_public else None,
+        origin=transactions.origin,
+    )
     return Request(
         k=min(requested, public.universe.itemset_count(longest)),
         requested=requested,
@@ -203,7 +226,8 @@ def make_request(
     )
 
 
-def _whole(value: Any, what: str) -> int:
+def whole_number(value: Any, what: str) -> int:
+    """Refuse what is not a whole number of at least 1; `what` begins the sentence."""
     try:
         number = operator.index(value)
     except TypeError:
@@ -221,6 +245,11 @@ def check_conditions(
         raise InputError(
             "Strict mode: the item universe was taken from the data, which publishes what items occur. "
             "Name the universe: items= in Python, --items FILE on the command line."
+        )
+    if strict and request.public.origin.guessed:
+        raise InputError(
+            "Strict mode: how the data is laid out was guessed, and a guess may look at the data. Read it with the "
+            f"options that were guessed: {request.public.origin.guess} (as --options on the command line)."
         )
     if ledger is None and dataset is not None:
         raise InputError("A dataset's name is for a ledger; pass ledger= (--ledger FILE) as well, or drop it.")
@@ -258,16 +287,48 @@ def noise_source(noise: NoiseSource | None, simulate: bool, seed: int | None) ->
     return SecureNoise()
 
 
-def _protects(request: Request) -> str:
+def protects(request: Request) -> str:
+    """Who is protected and in which sense, as the receipt says it."""
+    unit = request.public.unit
+    what, other = ("it", "another") if unit.is_transaction else (f"all that one {unit.name} has", "all of another")
     change = (
-        "adding or removing it"
+        f"adding or removing {what}"
         if request.public.n is None
-        else "as the number of transactions is published, replacing it by another"
+        else f"as the number of transactions is published, replacing {what} by {other}"
     )
-    return (
-        f"one {request.public.unit}, not one customer: {change} changes the probability "
-        "of any outcome by a factor of at most e^ε"
-    )
+    if unit.is_transaction:
+        who = "one transaction, not one customer"
+    elif unit.merged:
+        who = f"one {unit.name}, whose transactions were merged into one"
+    else:
+        who = f"one {unit.name}, of whose transactions at most {unit.baskets} are counted"
+    return f"{who}: {change} changes the probability of any outcome by a factor of at most e^ε"
+
+
+def _what_may_be_missing(basis: BasisSet, request: Request) -> list[str]:
+    """What limits the itemsets that can be listed: it was chosen under noise, so that telling it costs nothing."""
+    universe = request.public.universe
+    if basis.candidates is not None:
+        selected = sum(len(candidate) > 0 for candidate in basis.candidates)
+        if selected >= universe.itemset_count(request.max_length):
+            return []
+        return [f"only the {selected:,} itemsets that were selected can be listed; others may be as frequent"]
+    covered = len(set().union(*basis.bases))
+    limits = []
+    if covered < len(universe):
+        limits.append(f"made of {covered:,} of the {len(universe):,} items, those that were selected,")
+    if basis.width > 1 and request.max_length != 1:
+        limits.append(f"within one of the {basis.width:,} bases")
+    return [f"only itemsets {' and '.join(limits)} can be listed; others may be as frequent"] if limits else []
+
+
+def _whose(unit: Unit) -> str:
+    """What was done to the transactions of a unit, for the ledger's log."""
+    if unit.is_transaction:
+        return ""
+    if unit.merged:
+        return f", merged by {unit.name}"
+    return f", at most {unit.baskets} transaction{'' if unit.baskets == 1 else 's'} a {unit.name}"
 
 
 def _assumptions(request: Request, source: NoiseSource) -> list[str]:
@@ -277,6 +338,12 @@ def _assumptions(request: Request, source: NoiseSource) -> list[str]:
             "the item universe was taken from the data and is treated as public, "
             "so that an item which occurs at all is not protected"
         )
+    if request.public.origin.guessed:
+        sentences.append(
+            f"how the data is laid out was guessed ({request.public.origin.guess}), perhaps by looking at it, "
+            "and is treated as public"
+        )
+    sentences += request.public.origin.assumes
     if request.public.n is not None:
         sentences.append(f"the number of transactions, {request.public.n:,}, is public")
     if not source.private:
@@ -286,22 +353,29 @@ def _assumptions(request: Request, source: NoiseSource) -> list[str]:
     return sentences
 
 
-def _release(request: Request, counts: NoisyCounts, receipt: Receipt) -> Release:
-    """The k largest counts under their labels, with frequencies."""
-    total, total_error = (
-        (counts.total, counts.total_error) if request.public.n is None else (float(request.public.n), 0.0)
-    )
+def _release(request: Request, counts: NoisyCounts, receipt: Receipt, downward_closed: bool) -> Release:
+    """The k largest counts under their labels, with frequencies and the laws of their noise."""
+    total, total_error, total_law = counts.total, counts.total_error, counts.total_law
+    if request.public.n is not None:
+        total, total_error, total_law = float(request.public.n), 0.0, None
     total = max(total, 1.0)
+    longest = request.max_length
+    rows = closed_top(counts, request.k, longest) if downward_closed else counts.top(request.k, longest)
+    known = len(counts.law_of) > 0
+    laws = {number: kept_law(counts.laws[number]) for number in {int(counts.law_of[row]) for row in rows if known}}
     itemsets = [
         FrequentItemset(
             request.public.universe.named(counts.itemsets[row]),
             float(counts.counts[row]),
             min(max(float(counts.counts[row]) / total, 0.0), 1.0),
             float(counts.standard_errors[row]),
+            laws[int(counts.law_of[row])] if known else None,
         )
-        for row in counts.top(request.k, request.max_length)
+        for row in rows
     ]
-    return Release(tuple(itemsets), request.requested, total, total_error, receipt)
+    if downward_closed:
+        receipt = attrs.evolve(receipt, notes=(*receipt.notes, CLOSED))
+    return Release(tuple(itemsets), request.requested, total, total_error, receipt, total_law)
 
 
 def _save(release: Release, target: Path) -> None:

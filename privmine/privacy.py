@@ -13,7 +13,7 @@ from typing import Any, Literal
 from attrs import asdict, field, frozen
 
 from privmine.errors import InputError
-from privmine.model import exact, text_tuple
+from privmine.model import Unit, exact, text_tuple
 
 
 @frozen
@@ -31,6 +31,17 @@ class Sensitivity:
     l2_squared: Fraction = field(converter=Fraction)
     linf: Fraction = field(converter=Fraction)
     monotone: bool = False
+
+    def times(self, transactions: int) -> Sensitivity:
+        """What up to so many transactions, added or removed together, can move.
+
+        Each one moves the answer by at most this sensitivity, so by the triangle inequality the norms
+        grow in proportion. One direction stays one direction for every query of privmine's own,
+        where an addition never lowers a value.
+        """
+        return Sensitivity(
+            self.l1 * transactions, self.l2_squared * transactions**2, self.linf * transactions, self.monotone
+        )
 
 
 @frozen
@@ -109,9 +120,19 @@ def _charges(values: Any) -> tuple[Charge, ...]:
     return tuple(value if isinstance(value, Charge) else Charge(**value) for value in values)
 
 
+def _unit(value: Any) -> Unit | None:
+    return Unit(**value) if isinstance(value, dict) else value
+
+
 @frozen
 class Receipt:
-    """What a release cost, under which definition, for whose protection and on which assumptions."""
+    """What a release cost, under which definition, for whose protection and on which assumptions.
+
+    Attributes:
+        dataset: the name of the data in the ledger that was charged, if there was one.
+        entry: the number of the charge in that ledger's log.
+        unit: who is protected; None in receipts that were written before it was noted.
+    """
 
     epsilon: Fraction = field(converter=exact)
     definition: str
@@ -121,9 +142,12 @@ class Receipt:
     charges: tuple[Charge, ...] = field(converter=_charges)
     pipeline: dict[str, str] = field(factory=dict)
     assumptions: tuple[str, ...] = field(default=(), converter=text_tuple)
+    notes: tuple[str, ...] = field(default=(), converter=text_tuple)
     dataset: str | None = None
     version: str = ""
     n_public: bool = False
+    entry: int | None = None
+    unit: Unit | None = field(default=None, converter=_unit)
 
     @property
     def guaranteed(self) -> Fraction:
@@ -134,6 +158,20 @@ class Receipt:
     def spent(self) -> Fraction:
         """The sum of all charges."""
         return sum((charge.epsilon for charge in self.charges), Fraction(0))
+
+    @property
+    def whom(self) -> str:
+        """Who is protected, in a few words."""
+        return self.protects.partition(": ")[0]
+
+    @property
+    def counted(self) -> str:
+        """What counts are of, as part of a sentence."""
+        if self.unit is None or self.unit.is_transaction:
+            return "transactions"
+        if self.unit.merged:
+            return f"transactions, one for each {self.unit.name}"
+        return f"counted transactions, at most {self.unit.baskets} of each {self.unit.name}"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON; fractions become text, so that nothing is rounded."""
@@ -166,16 +204,22 @@ class Receipt:
             if self.private
             else f"NOT PRIVATE: simulated noise, for research only (nominal ε = {amount(self.epsilon)})"
         )
-        account = [] if self.dataset is None else [f"Charged to: {self.dataset}"]
+        number = "" if self.entry is None else f", no. {self.entry} in the ledger's log"
+        account = [] if self.dataset is None else [f"Charged to: {self.dataset}{number}"]
         names = " → ".join(description.partition("(")[0] for description in self.pipeline.values())
         pipeline = [f"Pipeline: {names}"] if names else []
         return [promise, f"Protects: {self.protects}", f"Noise: {self.noise}", *pipeline, *account]
 
     def foot(self) -> list[str]:
-        """The sum, and what it all assumes."""
+        """The sum, what it all assumes, and what the components had to say."""
         charges = "1 charge" if len(self.charges) == 1 else f"{len(self.charges)} charges"
         total = f"Total: ε = {amount(self.spent)} in {charges}"
-        return [total, *(f"Assumes: {sentence}" for sentence in self.assumptions)]
+        if self.n_public:
+            total += (
+                f" for one that comes or goes; where one replaces another both happen: ε = {amount(self.guaranteed)}"
+            )
+        assumptions = [f"Assumes: {sentence}" for sentence in self.assumptions]
+        return [total, *assumptions, *(f"Note: {sentence}" for sentence in self.notes)]
 
 
 def _plain(value: Any) -> Any:

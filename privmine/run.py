@@ -146,23 +146,27 @@ class Run:
             noise: the source of randomness.
             trusts: whether a query class from outside privmine may run.
         """
-        desk = Desk(store, self.request.public, noise, PureDP(), self.meter, trusts)
-        limits = {stage: share * self.request.epsilon for stage, share in plan.limits().items()}
+        desk = self.desk(store, noise, trusts)
+        estimate = self.stage("estimate_lambda", plan, desk)
+        elements = self.stage("select_elements", plan, desk, estimate=estimate)
+        basis = self.stage("construct_basis", plan, desk, elements=elements)
+        return basis, self.stage("reconstruct_counts", plan, desk, basis=basis)
 
-        def stage(name: str, **earlier: Any) -> Any:
-            arguments = {"request": self.request, "answers": tuple(desk.answers), **earlier}
-            if name not in DATA_STAGES:
-                return self._call(name, **arguments)
-            curator = self.make_curator(desk, name, self.parts[name].name, limits[name])
-            try:
-                return self._call(name, **arguments, curator=curator)
-            finally:
-                close(curator)
+    def desk(self, store: Store, noise: NoiseSource, trusts: Callable[[type], bool]) -> Desk:
+        """What the curators of this run share; for arguments see `execute`."""
+        return Desk(store, self.request.public, noise, PureDP(), self.meter, trusts)
 
-        estimate = stage("estimate_lambda")
-        elements = stage("select_elements", estimate=estimate)
-        basis = stage("construct_basis", elements=elements)
-        return basis, stage("reconstruct_counts", basis=basis)
+    def stage(self, name: str, plan: BudgetPlan, desk: Desk, **earlier: Any) -> Any:
+        """One of the stages after the plan, with what earlier ones found under the names of the hook's arguments."""
+        arguments = {"request": self.request, "answers": tuple(desk.answers), **earlier}
+        if name not in DATA_STAGES:
+            return self._call(name, **arguments)
+        limit = plan.limits()[name] * self.request.epsilon
+        curator = self.make_curator(desk, name, self.parts[name].name, limit)
+        try:
+            return self._call(name, **arguments, curator=curator)
+        finally:
+            close(curator)
 
     def _call(self, stage: str, **arguments: Any) -> Any:
         """Call a stage, check what it returns, and tell the observers."""

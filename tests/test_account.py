@@ -34,6 +34,48 @@ def test_a_release_is_charged_and_finished(ledger) -> None:
     assert [entry.event for entry in ledger.log()] == ["init", "charge", "finished"]
 
 
+def test_a_receipt_names_its_charge(ledger, tmp_path) -> None:
+    """By the number that the ledger's log has for it; also in every file."""
+    mine(ledger)
+    release = mine(ledger)
+    entry = ledger.log()[release.receipt.entry - 1]
+    assert (entry.sequence, entry.event, entry.state) == (4, "charge", "finished")
+    assert "Charged to: orders, no. 4 in the ledger's log" in release.receipt.lines()
+    for suffix in (".csv", ".json", ".parquet"):
+        release.save(tmp_path / f"release{suffix}")
+        assert pm.load(tmp_path / f"release{suffix}").receipt.entry == 4
+    release.save(tmp_path / "release.html")
+    assert "no. 4 in the ledger" in (tmp_path / "release.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("options", "note"),
+    [
+        ({"unit": ["x", "x"], "max_baskets": 1}, "privbasis, k = 2, at most 1 transaction a unit"),
+        ({"unit": ["x", "x"], "max_baskets": 3}, "privbasis, k = 2, at most 3 transactions a unit"),
+        ({"merge_by": ["x", "x"]}, "privbasis, k = 2, merged by unit"),
+    ],
+    ids=["one", "three", "merged"],
+)
+def test_the_log_says_what_was_done_to_the_transactions_of_a_unit(tmp_path, options, note) -> None:
+    """Releases of the same dataset may bound or merge them, and cannot be told apart otherwise."""
+    ledger = Ledger(tmp_path / "budget.db")
+    ledger.init("orders", 3, unit="unit")
+    pm.mine(pm.read(BASKETS, **options), 2, 1, ledger=ledger, dataset="orders")
+    assert ledger.log()[1].note == note
+
+
+def test_a_file_that_exists_is_refused_before_the_charge(ledger, tmp_path) -> None:
+    """It may be a release that was paid for; `overwrite` replaces it."""
+    target = tmp_path / "release.csv"
+    mine(ledger, output=target)
+    with pytest.raises(InputError, match="overwrite=True"):
+        mine(ledger, output=target)
+    assert spent(ledger) == 1
+    mine(ledger, output=target, overwrite=True)
+    assert spent(ledger) == 2
+
+
 def test_the_budget_ends(ledger) -> None:
     """A fourth release of ε = 1 on a total of 3 is refused, with the amounts in the error."""
     for _ in range(3):

@@ -30,3 +30,11 @@ def test_tox_tests_the_wheel() -> None:
 def test_the_typed_marker_ships() -> None:
     """Type checkers of users see the annotations."""
     assert (Path(privmine.__file__).parent / "py.typed").exists()
+
+
+def test_the_package_has_every_name_that_it_lists() -> None:
+    """They are loaded when they are first used, and a notebook completes them."""
+    assert all(getattr(privmine, name) for name in privmine.__all__)
+    assert set(privmine.__all__) <= set(dir(privmine))
+    assert privmine.api.Unit().is_transaction
+    assert not hasattr(privmine, "no_such_name")

@@ -9,7 +9,7 @@ from attrs import frozen
 
 from privmine.curator import Curator, Desk, Meter, close
 from privmine.errors import BudgetError, ContractError, InputError, QueryError
-from privmine.model import Public
+from privmine.model import Public, Unit
 from privmine.noise.secure import SecureNoise
 from privmine.noise.simulated import SimulatedNoise
 from privmine.privacy import PureDP, Sensitivity
@@ -19,10 +19,13 @@ from privmine.store.transactions import Transactions
 BASKETS = [[0, 1], [0], [0, 1, 2], []]
 
 
-def make_desk(noise=None, epsilon=1, trusts=lambda cls: False) -> Desk:
+EACH_TRANSACTION = Unit()
+
+
+def make_desk(noise=None, epsilon=1, trusts=lambda cls: False, unit=EACH_TRANSACTION) -> Desk:
     transactions = Transactions.from_lists(BASKETS, items=[0, 1, 2])
-    meter = Meter(Fraction(epsilon))
-    return Desk(transactions.store, Public(transactions.universe), noise or SimulatedNoise(0), PureDP(), meter, trusts)
+    public = Public(transactions.universe, unit)
+    return Desk(transactions.store, public, noise or SimulatedNoise(0), PureDP(), Meter(Fraction(epsilon)), trusts)
 
 
 def make_curator(desk: Desk, limit=1) -> Curator:
@@ -45,10 +48,14 @@ class Watcher(SimulatedNoise):
         self.calls.append(("select", self.meter.spent, rate))
         return super().select(scores, n, rate, tail)
 
+    def noisy_top(self, scores, n, scale, tail=None):
+        self.calls.append(("noisy_top", self.meter.spent, scale))
+        return super().noisy_top(scores, n, scale, tail)
 
-def watched() -> tuple[Curator, Watcher]:
+
+def watched(**options) -> tuple[Curator, Watcher]:
     noise = Watcher()
-    desk = make_desk(noise)
+    desk = make_desk(noise, **options)
     noise.meter = desk.meter
     return make_curator(desk), noise
 
@@ -352,6 +359,55 @@ def test_the_scale_of_noisy_selection() -> None:
     assert definition.top_scale(Sensitivity(9, 9, 2, monotone=True), Fraction(1, 2), 3) == 12
     assert definition.top_scale(Sensitivity(9, 9, 2), Fraction(1, 2), 3) == 24
     assert definition.rate(Sensitivity(9, 9, 2), Fraction(1, 2), 3) == Fraction(1, 24)
+
+
+ASKED = {
+    "measure": (lambda curator, query: curator.measure(query, Fraction(1, 4)), 1),
+    "choose": (lambda curator, query: curator.choose(query, 2, Fraction(1, 4)), -1),
+    "choose_noisy": (lambda curator, query: curator.choose_noisy(query, 2, Fraction(1, 4)), 1),
+}
+
+
+@pytest.mark.parametrize("query", [ItemSupports(3), BinCounts([(0,), (1, 2)]), RankGap(2, 1, 3)], ids=lambda q: q.name)
+@pytest.mark.parametrize("way", ASKED)
+def test_noise_grows_with_the_transactions_of_a_unit(way: str, query: Query) -> None:
+    """Five transactions a customer need exactly five times the noise, for the same price."""
+    ask, power = ASKED[way]
+    drawn = []
+    for unit in (EACH_TRANSACTION, Unit("customer", 5), Unit("customer", 1, merged=True)):
+        curator, noise = watched(unit=unit)
+        ask(curator, query)
+        _, spent, amount = noise.calls[0]
+        assert spent == Fraction(1, 4)
+        drawn.append(amount)
+    alone, five, merged = drawn
+    assert five == alone * Fraction(5) ** power
+    assert merged == alone
+
+
+def test_the_noise_of_an_answer_is_that_of_the_unit() -> None:
+    """Later stages and the receipt are told the scale that was drawn, not that of one transaction."""
+    desk = make_desk(SimulatedNoise(0), unit=Unit("customer", 5))
+    answer = make_curator(desk).measure(BinCounts([(0,), (1, 2)]), Fraction(1, 4))
+    assert answer.noise.scale == 40
+    assert desk.meter.charges[0].mechanism == "laplace of scale 40"
+
+
+@pytest.mark.parametrize("way", ["choose", "choose_noisy"])
+def test_a_strangers_monotone_holds_for_one_transaction_only(way: str) -> None:
+    """Where a unit has several, a query that privmine does not know is paid for as if it were not monotone."""
+
+    @frozen
+    class Declared(ItemSupports):
+        """Known by nobody, so that what it declares is all there is."""
+
+    ask, power = ASKED[way]
+    drawn = []
+    for unit in (EACH_TRANSACTION, Unit("customer", 3)):
+        curator, noise = watched(unit=unit, trusts=lambda cls: True)
+        ask(curator, Declared(3))
+        drawn.append(noise.calls[0][2])
+    assert drawn[1] == drawn[0] * Fraction(2 * 3) ** power
 
 
 def test_threads_cannot_overspend() -> None:

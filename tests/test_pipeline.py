@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 
 import pytest
@@ -312,6 +313,7 @@ def test_public_n_is_exact_and_its_price_is_said() -> None:
     assert release.receipt.lines()[0] == "Privacy: pure ε-differential privacy, ε = 1.5"
     assert "replacing it by another" in release.receipt.protects
     assert "adding or removing" not in str(release.receipt)
+    assert re.search(r"Total: ε = 0.75 in \d charges for one that .* both happen: ε = 1.5", str(release.receipt))
 
 
 def test_n_is_private_by_default() -> None:
@@ -326,6 +328,26 @@ def test_the_receipt_names_every_component() -> None:
     pipeline = simulate().receipt.pipeline
     assert pipeline["construct_basis"] == "greedy-merge(max_length=12) from privmine"
     assert len(pipeline) == 5
+
+
+def test_the_receipt_says_what_cannot_be_listed() -> None:
+    """Which items and bases there are was chosen under noise, so that frequent itemsets may be missing."""
+    baskets = [[f"item {number % 50}", f"item {(number * 7) % 50}"] for number in range(300)]
+    notes = simulate(baskets, k=20).receipt.notes
+    assert re.fullmatch(
+        r"only itemsets made of \d+ of the 50 items, those that were selected,( and within one of the \d+ bases)? "
+        "can be listed; others may be as frequent",
+        notes[0],
+    )
+    assert simulate(baskets, k=20, method="tf", max_length=2).receipt.notes == (
+        "only the 20 itemsets that were selected can be listed; others may be as frequent",
+    )
+
+
+def test_a_release_that_can_list_everything_does_not_say_otherwise() -> None:
+    """One basis of all items has every itemset, and so has a choice of all of them."""
+    assert simulate(k=7).receipt.notes == ()
+    assert simulate(k=6, method="tf", max_length=2).receipt.notes == ()
 
 
 # Observers
@@ -484,3 +506,29 @@ def test_the_default_pipeline_is_privbasis() -> None:
     """What `mine` runs unless told otherwise."""
     parts = [type(part.component) for part in pm.Pipeline().parts.values()]
     assert parts == [FixedShares, RankGapLambda, ItemsAndPairs, GreedyBasis, BasisFrequencies]
+
+
+def test_a_guess_is_an_assumption_and_strict_mode_refuses_it(tmp_path) -> None:
+    """A guess may look at the data, so the receipt says what was guessed, and --strict wants it said."""
+    path = tmp_path / "orders.csv"
+    path.write_text("order_id,product\n1,a\n1,b\n2,a\n")
+    guessed = pm.read(path, items=["a", "b"])
+    release = pm.mine(guessed, k=2, epsilon=1)
+    assert any("guessed (transaction='order_id', item='product')" in line for line in release.receipt.assumptions)
+    with pytest.raises(InputError, match="transaction='order_id', item='product'"):
+        pm.mine(guessed, k=2, epsilon=1, strict=True)
+    said = pm.read(path, items=["a", "b"], transaction="order_id", item="product")
+    assert pm.mine(said, k=2, epsilon=1, strict=True).receipt.assumptions == ()
+
+
+@pytest.mark.parametrize("baskets", [0, -1, 0.001, True, "2"])
+def test_a_unit_has_a_whole_number_of_transactions(baskets) -> None:
+    """The scale of the noise is a multiple of it."""
+    with pytest.raises(InputError, match="whole number of transactions"):
+        pm.api.Unit("customer", baskets)
+
+
+def test_a_merged_unit_has_one_transaction() -> None:
+    """More would be noise for nothing, and say that they were not merged."""
+    with pytest.raises(InputError, match="just 1 if they are merged"):
+        pm.api.Unit("customer", 2, merged=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from attrs import frozen
 from numpy.typing import NDArray
@@ -13,6 +15,7 @@ from privmine.api import (
     FloatArray,
     Itemset,
     Itemsets,
+    NoiseSum,
     NoisyCounts,
     hookimpl,
     itemset,
@@ -47,24 +50,80 @@ def subset_keys(basis: Itemset, position: dict[int, int]) -> NDArray[np.uint64]:
     return keys
 
 
-def combine(bases: tuple[Itemset, ...], bins: list[NDArray[np.generic]]) -> tuple[Itemsets, FloatArray, FloatArray]:
+class Combined(NamedTuple):
+    """The supports of all subsets of all bases.
+
+    Attributes:
+        itemsets: each subset once; the empty one comes first.
+        counts: their supports.
+        variances: the variance of each in units of one bin's variance.
+        profiles: what a support is made of, each different recipe once, as pairs (bins, weight): so many
+            bins are added up, and the sum has this weight.
+        profile_of: for each itemset the position of its recipe in `profiles`.
+    """
+
+    itemsets: Itemsets
+    counts: FloatArray
+    variances: FloatArray
+    profiles: tuple[tuple[tuple[int, float], ...], ...]
+    profile_of: NDArray[np.int64]
+
+
+def combine(bases: tuple[Itemset, ...], bins: list[NDArray[np.generic]]) -> Combined:
     """The supports of all subsets of all bases, each from every basis that covers it.
 
     An itemset X has variance 2^(|B|−|X|) bins in basis B; bases are weighted by inverse variance
     (Alg. 1, l. 22–23), which in whatever order gives the weighted mean.
-
-    Returns:
-        The itemsets, their supports, and the variance of each in units of one bin's variance.
     """
     items = sorted({item for basis in bases for item in basis})
     position = {item: index for index, item in enumerate(items)}
+    lengths = np.array([len(basis) for basis in bases], dtype=np.int64)
     keys = np.concatenate([subset_keys(basis, position) for basis in bases])
     supports = np.concatenate([superset_sums(counts) for counts in bins])
-    precisions = np.concatenate([2.0 ** (subset_sizes(len(basis)) - len(basis)) for basis in bases])
+    sizes = np.concatenate([subset_sizes(length) for length in lengths.tolist()])
+    basis_lengths = np.repeat(lengths, 2**lengths)
+    precisions = 2.0 ** (sizes - basis_lengths)
     first, group = _distinct(keys)
     precision = np.bincount(group, precisions)
     mean = np.bincount(group, precisions * supports) / precision
-    return _subsets(bases, first), mean, 1 / precision
+    profiles, profile_of = _profiles(group, basis_lengths, sizes[first])
+    return Combined(_subsets(bases, first), mean, 1 / precision, profiles, profile_of)
+
+
+def _profiles(
+    group: NDArray[np.int64], basis_lengths: NDArray[np.int64], sizes: NDArray[np.int64]
+) -> tuple[tuple[tuple[tuple[int, float], ...], ...], NDArray[np.int64]]:
+    """Of how many bins, and with which weights, each itemset's support is made.
+
+    That depends on the itemset's size and on how many bases of each length cover it, and on nothing else.
+
+    Args:
+        group: for each row, a subset of a basis, the number of its itemset.
+        basis_lengths: for each row the length of the basis.
+        sizes: the size of each itemset.
+    """
+    codes, codes_end = sizes, int(sizes.max()) + 1
+    lengths = np.unique(basis_lengths).tolist()
+    for length in lengths:
+        covering = np.bincount(group[basis_lengths == length], minlength=len(sizes))
+        if codes_end * (int(covering.max()) + 1) >= 2**63:
+            codes = np.unique(codes, return_inverse=True)[1]
+            codes_end = len(sizes)
+        codes = codes * (int(covering.max()) + 1) + covering
+        codes_end *= int(covering.max()) + 1
+    _, examples, profile_of = np.unique(codes, return_index=True, return_inverse=True)
+    # How many bases of each length cover each example, from the rows that belong to examples.
+    place = np.full(len(sizes), -1, dtype=np.int64)
+    place[examples] = np.arange(len(examples))
+    rows = np.flatnonzero(place[group] >= 0)
+    covering = np.zeros((len(examples), max(lengths) + 1), dtype=np.int64)
+    np.add.at(covering, (place[group[rows]], basis_lengths[rows]), 1)
+    profiles = []
+    for size, counts in zip(sizes[examples].tolist(), covering.tolist(), strict=True):
+        used = [(length, count) for length, count in enumerate(counts) if count]
+        whole = sum(count * 2.0 ** (size - length) for length, count in used)
+        profiles.append(tuple((count * 2 ** (length - size), 2.0 ** (size - length) / whole) for length, count in used))
+    return tuple(profiles), profile_of
 
 
 def _distinct(keys: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -116,11 +175,15 @@ class BasisFrequencies:
         answer = curator.measure(BinCounts(bases))
         query = answer.query
         assert isinstance(query, BinCounts)
-        itemsets, counts, variances = combine(bases, query.by_basis(answer.values))
-        errors = np.sqrt(variances * answer.noise.variance)
-        total, total_error = counts[0], errors[0]  # The first subset of the first basis is the empty one.
+        found = combine(bases, query.by_basis(answer.values))
+        errors = np.sqrt(found.variances * answer.noise.variance)
+        laws = tuple(NoiseSum(answer.noise, profile) for profile in found.profiles)
+        itemsets, counts, law_of = found.itemsets, found.counts, found.profile_of
+        # The first subset of the first basis is the empty one.
+        total, total_error, total_law = counts[0], errors[0], laws[law_of[0]]
         if basis.candidates is not None:
             wanted = {itemset(candidate) for candidate in basis.candidates}
-            kept = [row for row, found in enumerate(itemsets) if found in wanted]
-            itemsets, counts, errors = Itemsets.of(itemsets[row] for row in kept), counts[kept], errors[kept]
-        return NoisyCounts(itemsets, counts, errors, total, total_error)
+            kept = [row for row, subset in enumerate(itemsets) if subset in wanted]
+            itemsets = Itemsets.of(itemsets[row] for row in kept)
+            counts, errors, law_of = counts[kept], errors[kept], law_of[kept]
+        return NoisyCounts(itemsets, counts, errors, total, total_error, laws, law_of, total_law)

@@ -7,11 +7,11 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 from fractions import Fraction
 
-from attrs import define, evolve, field
+from attrs import define, field
 
 from privmine.errors import UnknownNameError
 from privmine.ledger.chain import AlteredError, Row
-from privmine.ledger.values import FAILED, FINISHED, UNFINISHED, DatasetBudget, Entry
+from privmine.ledger.values import FAILED, FINISHED, TRANSACTION, UNFINISHED, DatasetBudget, Entry
 
 _FRACTION = re.compile(r"([1-9][0-9]*)/([1-9][0-9]*)")
 
@@ -58,6 +58,8 @@ class Book:
         """Add up rows whose checksums are right; what privmine would not have written is refused even so."""
         book = cls()
         for row in rows:
+            if row.unit is not None and row.event != "init":
+                raise AlteredError(f"row {row.sequence} names a unit, which only the budget has")
             match row.event:
                 case "init":
                     book._open_budget(row)
@@ -87,7 +89,7 @@ class Book:
         return tuple(self._entry(row) for row in self.rows if dataset is None or row.dataset == dataset)
 
     def _open_budget(self, row: Row) -> None:
-        if row.dataset in self.budgets or row.epsilon is None:
+        if row.dataset in self.budgets or row.epsilon is None or row.unit == TRANSACTION:
             raise AlteredError(f"row {row.sequence} cannot open a budget")
         delta = None if row.delta is None else read_fraction(row.delta)
         self.budgets[row.dataset] = DatasetBudget(
@@ -96,18 +98,14 @@ class Book:
             total_delta=delta,
             spent_epsilon=Fraction(0),
             spent_delta=None if delta is None else Fraction(0),
+            unit=TRANSACTION if row.unit is None else row.unit,
         )
 
     def _add_charge(self, row: Row) -> None:
         budget = self.budgets.get(row.dataset)
         if budget is None or row.epsilon is None or (budget.spent_delta is None) != (row.delta is None):
             raise AlteredError(f"row {row.sequence} charges what has no such budget")
-        spent_delta = budget.spent_delta
-        if spent_delta is not None and row.delta is not None:
-            spent_delta += read_fraction(row.delta)
-        budget = evolve(
-            budget, spent_epsilon=budget.spent_epsilon + read_fraction(row.epsilon), spent_delta=spent_delta
-        )
+        budget = budget.charged(read_fraction(row.epsilon), None if row.delta is None else read_fraction(row.delta))
         if budget.remaining_epsilon < 0 or (budget.remaining_delta or 0) < 0:
             raise AlteredError(f"row {row.sequence} charges more than there was")
         self.budgets[row.dataset] = budget
@@ -132,6 +130,7 @@ class Book:
             delta=None if row.delta is None else read_fraction(row.delta),
             note=row.note,
             state=self._state(row),
+            unit=self.budgets[row.dataset].unit,
         )
 
     def _state(self, row: Row) -> str:

@@ -12,7 +12,7 @@ from json import dumps
 from types import NoneType
 from typing import Any
 
-from attrs import evolve, field, fields, frozen
+from attrs import astuple, evolve, field, fields, frozen
 
 
 class AlteredError(Exception):
@@ -33,6 +33,7 @@ class Row:
     note: str
     fingerprint: str | None = field(default=None, repr=False)
     checksum: str = field(default="", repr=False)
+    unit: str | None = None  # the last column, because ledgers of format 1 do not have it
 
 
 _TYPES = (
@@ -46,9 +47,10 @@ _TYPES = (
     (str,),
     (str, NoneType),
     (str,),
+    (str, NoneType),
 )
-#: Every column but the checksum itself.
-_SEALED = tuple(column.name for column in fields(Row))[:-1]
+#: What every checksum is of: all columns but the checksum itself, and the unit, which few rows have.
+_SEALED = tuple(column.name for column in fields(Row) if column.name not in ("checksum", "unit"))
 
 
 @frozen
@@ -77,11 +79,12 @@ class Head:
 
 
 def read_row(values: tuple[Any, ...]) -> Row:
-    """Take a row from SQLite, which stores any type in any column."""
-    for value, types in zip(values, _TYPES, strict=True):
+    """Take a row from SQLite, which stores any type in any column; rows of format 1 have no unit."""
+    row = Row(*values)
+    for value, types in zip(astuple(row), _TYPES, strict=True):
         if type(value) not in types:
             raise AlteredError("a row has a value of a wrong type")
-    return Row(*values)
+    return row
 
 
 def read_head(rows: list[tuple[Any, ...]]) -> Head:
@@ -117,4 +120,7 @@ def _start(key: bytes) -> str:
 def _checksum(previous: str, row: Row) -> str:
     # JSON, because it cannot confuse where one field ends and the next begins.
     content = [previous, *(getattr(row, name) for name in _SEALED)]
+    # A row without a unit has the same checksum in every format, so that a ledger can get its first unit.
+    if row.unit is not None:
+        content.append(row.unit)
     return sha256(dumps(content).encode("ascii")).hexdigest()

@@ -7,7 +7,7 @@ from typing import Any
 from unicodedata import normalize
 
 from privmine.errors import BudgetError, InputError
-from privmine.ledger.values import DatasetBudget
+from privmine.ledger.values import TRANSACTION, DatasetBudget
 from privmine.model import exact
 from privmine.privacy import amount
 
@@ -21,16 +21,25 @@ MOST_BITS = 4096
 
 def dataset_name(value: Any) -> str:
     """Check a dataset's name; two spellings that look the same become the same name."""
+    return _name(value, "A dataset's name")
+
+
+def unit_name(value: Any) -> str:
+    """Check the name of a unit of protection, which is "transaction" or that of a column."""
+    return _name(value, "The name of a unit of protection")
+
+
+def _name(value: Any, what: str) -> str:
     if not isinstance(value, str):
-        raise InputError(f"A dataset's name must be text, not {type(value).__name__}.")
+        raise InputError(f"{what} must be text, not {type(value).__name__}.")
     # Without this, é typed on two systems could be two datasets with a budget each.
     name = normalize("NFC", value)
     if not name or name != name.strip():
-        raise InputError(f"A dataset's name must not be empty, nor start or end with a space: {name!r}.")
+        raise InputError(f"{what} must not be empty, nor start or end with a space: {name!r}.")
     if not name.isprintable():
-        raise InputError(f"A dataset's name must not contain control or invisible characters: {name[:LONGEST_NAME]!a}.")
+        raise InputError(f"{what} must not contain control or invisible characters: {name[:LONGEST_NAME]!a}.")
     if len(name) > LONGEST_NAME:
-        raise InputError(f"A dataset's name has at most {LONGEST_NAME} characters, not {len(name)}.")
+        raise InputError(f"{what} has at most {LONGEST_NAME} characters, not {len(name)}.")
     return name
 
 
@@ -79,6 +88,23 @@ def refuse_mixing(budget: DatasetBudget, delta: Fraction | None) -> None:
             f"The budget of {budget.name!r} is counted in (ε, δ), so a charge without a δ cannot be added "
             f"to it. Release under (ε, δ), or use one with a pure ε budget; definitions are never mixed."
         )
+
+
+def refuse_another_unit(budget: DatasetBudget, unit: str) -> None:
+    """Refuse a charge for a run that protects somebody else than the dataset's budget counts for."""
+    if unit == budget.unit:
+        return
+    advice = (
+        "Read the data without a unit"
+        if budget.unit == TRANSACTION
+        else f"Read the data with unit={budget.unit!r} or merge_by={budget.unit!r} "
+        f"(--unit or --merge-by {budget.unit} on the command line)"
+    )
+    raise InputError(
+        f"The budget of {budget.name!r} is counted for one {budget.unit}, but this run protects one {unit}, and "
+        f"what the two cost does not add up. Nothing was charged. {advice}, or charge a dataset whose budget was "
+        f"opened for one {unit}."
+    )
 
 
 def refuse_overspending(budget: DatasetBudget, epsilon: Fraction, delta: Fraction | None) -> None:

@@ -22,16 +22,20 @@ from privmine.ledger.book import Book
 from privmine.ledger.chain import AlteredError, Head, Row, read_head, read_row, verify
 
 APPLICATION_ID = 0x70764C64  # "pvLd"
+#: The format of a new ledger, and the one that it gets with the first dataset whose unit is not a
+#: transaction: versions of privmine that know of no units then refuse it, instead of mixing units.
 FORMAT = 1
+FORMAT_WITH_UNITS = 2
 
-_SCHEMA = (
-    (
-        "entries",
-        "CREATE TABLE entries (sequence INTEGER PRIMARY KEY, time TEXT, event TEXT, dataset TEXT, "
-        "charge INTEGER, epsilon TEXT, delta TEXT, note TEXT, fingerprint TEXT, checksum TEXT)",
-    ),
-    ("head", "CREATE TABLE head (key BLOB, count INTEGER, checksum TEXT)"),
+_HEAD = ("head", "CREATE TABLE head (key BLOB, count INTEGER, checksum TEXT)")
+_COLUMNS = (
+    "sequence INTEGER PRIMARY KEY, time TEXT, event TEXT, dataset TEXT, "
+    "charge INTEGER, epsilon TEXT, delta TEXT, note TEXT, fingerprint TEXT, checksum TEXT"
 )
+_SCHEMAS = {
+    FORMAT: (("entries", f"CREATE TABLE entries ({_COLUMNS})"), _HEAD),
+    FORMAT_WITH_UNITS: (("entries", f"CREATE TABLE entries ({_COLUMNS}, unit TEXT)"), _HEAD),
+}
 #: Besides what SQLite raises: a damaged file can hold text that is no UTF-8 and integers out of range.
 _DAMAGE = (sqlite3.Error, OverflowError, UnicodeError, MemoryError)
 
@@ -43,11 +47,19 @@ class Page:
     book: Book
     head: Head = field(repr=False)
     _connection: sqlite3.Connection = field(repr=False)
+    _format: int
 
     def append(self, row: Row) -> int:
         """Write a row after the last one, and return its number."""
         sealed, self.head = self.head.followed_by(evolve(row, sequence=self.head.count + 1))
-        self._connection.execute("INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", astuple(sealed))
+        if sealed.unit is not None and self._format == FORMAT:
+            # Within the transaction: another process sees the old format, or the new one with its row.
+            self._connection.execute("ALTER TABLE entries ADD COLUMN unit TEXT")
+            self._connection.execute(f"PRAGMA user_version = {FORMAT_WITH_UNITS}")
+            self._format = FORMAT_WITH_UNITS
+        values = astuple(sealed) if self._format == FORMAT_WITH_UNITS else astuple(sealed)[:-1]
+        places = ", ".join("?" for _ in values)
+        self._connection.execute(f"INSERT INTO entries VALUES ({places})", values)  # noqa: S608 - question marks
         self._connection.execute("UPDATE head SET count = ?, checksum = ?", (self.head.count, self.head.checksum))
         return sealed.sequence
 
@@ -109,7 +121,7 @@ def _fill(draft: Path) -> None:
         connection.execute("BEGIN IMMEDIATE")
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         connection.execute(f"PRAGMA user_version = {FORMAT}")
-        for _name, statement in _SCHEMA:
+        for _name, statement in _SCHEMAS[FORMAT]:
             connection.execute(statement)
         connection.execute("INSERT INTO head VALUES (?, ?, ?)", astuple(head))
         connection.execute("COMMIT")
@@ -186,12 +198,12 @@ def _refuse_what_is_no_ledger(path: Path) -> None:
         raise _explained(error, path, timeout=0) from error
     if application != APPLICATION_ID:
         raise LedgerError(f"{path} is an SQLite database, but not a privmine ledger; it was left as it is.")
-    if version > FORMAT:
+    if version > FORMAT_WITH_UNITS:
         raise LedgerError(
             f"The ledger {path} was written by a newer version of privmine (format {version}; this version "
-            f"reads format {FORMAT}). Upgrade privmine; nothing was charged."
+            f"reads formats up to {FORMAT_WITH_UNITS}). Upgrade privmine; nothing was charged."
         )
-    if version != FORMAT:
+    if version not in _SCHEMAS:
         raise _altered(path, f"its format is {version}, which no version of privmine wrote")
 
 
@@ -200,14 +212,16 @@ def _verified_page(path: Path, connection: sqlite3.Connection) -> Page:
     try:
         if connection.execute("PRAGMA quick_check(1)").fetchall() != [("ok",)]:
             raise AlteredError("SQLite finds it inconsistent")
+        # Asked again, under the lock: another process may have given the ledger its first unit.
+        [version] = connection.execute("PRAGMA user_version").fetchone()
         schema = connection.execute("SELECT type, name, sql FROM sqlite_master ORDER BY name").fetchall()
-        if schema != [("table", name, statement) for name, statement in _SCHEMA]:
+        if schema != [("table", name, statement) for name, statement in _SCHEMAS.get(version, ())]:
             raise AlteredError("its tables are not those that privmine made")
         head = read_head(connection.execute("SELECT key, count, checksum FROM head").fetchall())
         stored = connection.execute("SELECT * FROM entries ORDER BY sequence").fetchall()
         rows = [read_row(values) for values in stored]
         verify(head, rows)
-        return Page(Book.replay(rows), head, connection)
+        return Page(Book.replay(rows), head, connection, version)
     except AlteredError as error:
         raise _altered(path, str(error)) from None
 

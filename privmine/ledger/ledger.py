@@ -18,7 +18,7 @@ from privmine.ledger.book import write_fraction
 from privmine.ledger.chain import Row
 from privmine.ledger.export import log_text
 from privmine.ledger.file import Page, create, reading, writing
-from privmine.ledger.values import DatasetBudget, Entry, LedgerCharge
+from privmine.ledger.values import TRANSACTION, DatasetBudget, Entry, LedgerCharge
 
 _LONGEST_WAIT = 24 * 60 * 60.0
 
@@ -43,13 +43,17 @@ class Ledger:
         if not (isfinite(timeout) and 0 <= timeout <= _LONGEST_WAIT):
             raise InputError(f"The timeout must be between 0 s and a day ({_LONGEST_WAIT:g} s), not {timeout!r}.")
 
-    def init(self, dataset: str, epsilon: Any, delta: Any = None, *, note: str = "") -> DatasetBudget:
+    def init(
+        self, dataset: str, epsilon: Any, delta: Any = None, *, unit: str = TRANSACTION, note: str = ""
+    ) -> DatasetBudget:
         """Give a dataset a total budget, for good; the file is created if there is none.
 
         Args:
             dataset: the name by which releases will be charged.
             epsilon: the ε that all releases together may cost.
             delta: the δ that they may cost; left out, the dataset is counted in pure ε.
+            unit: who every release protects: "transaction", or the column that tells whose a
+                transaction is, such as "customer_id". How many baskets of each count may differ.
             note: a line for the log.
 
         Raises:
@@ -59,6 +63,7 @@ class Ledger:
         name = checks.dataset_name(dataset)
         total_epsilon = checks.epsilon_amount(epsilon, "The total ε")
         total_delta = checks.delta_amount(delta, "The total δ")
+        unit = checks.unit_name(unit)
         note = checks.note_text(note)
         create(self.path)
         with writing(self.path, self.timeout) as page:
@@ -67,9 +72,10 @@ class Ledger:
                     f"The dataset {name!r} already has a budget in {self.path}, and a total never changes. "
                     f"Use it as it is, or choose another name for other data."
                 )
-            page.append(_row("init", name, total_epsilon, total_delta, note=note))
+            stored = None if unit == TRANSACTION else unit
+            page.append(_row("init", name, total_epsilon, total_delta, note=note, unit=stored))
         spent_delta = None if total_delta is None else Fraction(0)
-        return DatasetBudget(name, total_epsilon, total_delta, Fraction(0), spent_delta)
+        return DatasetBudget(name, total_epsilon, total_delta, Fraction(0), spent_delta, unit)
 
     def budget(self, dataset: str) -> DatasetBudget:
         """The budget of one dataset."""
@@ -90,12 +96,21 @@ class Ledger:
         """The log as text, "csv" or "json"; JSON has the budgets as well."""
         return log_text(format, *self._look_up(dataset))
 
+    def check(self, dataset: str, epsilon: Any, delta: Any = None, *, unit: str = TRANSACTION) -> DatasetBudget:
+        """What a charge would leave of a dataset's budget. What `charge` would refuse is refused; nothing is charged.
+
+        Args and errors are those of `charge`.
+        """
+        with reading(self.path, self.timeout) as page:
+            return _after(page, *_order(dataset, epsilon, delta, unit))
+
     def charge(
         self,
         dataset: str,
         epsilon: Any,
         delta: Any = None,
         *,
+        unit: str = TRANSACTION,
         note: str = "",
         fingerprint: bytes | None = None,
     ) -> LedgerCharge:
@@ -105,6 +120,7 @@ class Ledger:
             dataset: a dataset that `init` gave a budget.
             epsilon: the whole ε of the release.
             delta: its δ, if and only if the dataset's budget has one.
+            unit: who the release protects; it must be the unit of the dataset's budget.
             note: a line for the log; it must not say anything of the data.
             fingerprint: bytes that describe the data, such as a digest. Only a keyed hash of them is
                 kept, in the ledger file and nowhere else, to warn when a name is used with other data.
@@ -112,23 +128,21 @@ class Ledger:
         Raises:
             BudgetError: more than is left; the error has `requested` and `remaining`.
             UnknownNameError: the dataset has no budget.
-            InputError: an amount is not usable, or of another privacy definition than the dataset's.
+            InputError: an amount is not usable, or of another privacy definition or unit than the dataset's.
             LedgerError: the file cannot be used; nothing was charged.
         """
-        name = checks.dataset_name(dataset)
-        charged_epsilon = checks.epsilon_amount(epsilon, "The ε of a charge")
-        charged_delta = checks.delta_amount(delta, "The δ of a charge")
+        order = name, charged_epsilon, charged_delta, _ = _order(dataset, epsilon, delta, unit)
         note = checks.note_text(note)
         with writing(self.path, self.timeout) as page:
-            budget = page.book.budget(name)
-            checks.refuse_mixing(budget, charged_delta)
-            checks.refuse_overspending(budget, charged_epsilon, charged_delta)
+            _after(page, *order)
             keyed = None if fingerprint is None else _keyed(page, fingerprint)
             if keyed is not None and page.book.fingerprints.get(name, keyed) != keyed:
                 # Before the charge, so that a warning turned into an error costs nothing.
                 warnings.warn(
                     f"The dataset {name!r} was charged with other data before. A budget belongs to the data, "
-                    f"not to a name: check that this is the right one.",
+                    f"not to a name: check that this is the right one. (Read with another universe of items, with "
+                    f"another bound on the transactions of a unit, or with these merged, the same data looks like "
+                    f"other data.)",
                     PrivmineWarning,
                     stacklevel=2,
                 )
@@ -172,6 +186,25 @@ class Ledger:
             page.append(_row(event, charge.dataset, charge=charge.id, note=note))
 
 
+def _order(dataset: Any, epsilon: Any, delta: Any, unit: Any) -> tuple[str, Fraction, Fraction | None, str]:
+    """What a charge asks for, as far as it can be checked without the ledger."""
+    return (
+        checks.dataset_name(dataset),
+        checks.epsilon_amount(epsilon, "The ε of a charge"),
+        checks.delta_amount(delta, "The δ of a charge"),
+        checks.unit_name(unit),
+    )
+
+
+def _after(page: Page, name: str, epsilon: Fraction, delta: Fraction | None, unit: str) -> DatasetBudget:
+    """The budget as it would be after a charge; a charge that it does not cover is refused."""
+    budget = page.book.budget(name)
+    checks.refuse_another_unit(budget, unit)
+    checks.refuse_mixing(budget, delta)
+    checks.refuse_overspending(budget, epsilon, delta)
+    return budget.charged(epsilon, delta)
+
+
 def _row(
     event: str,
     dataset: str,
@@ -181,6 +214,7 @@ def _row(
     charge: int | None = None,
     note: str = "",
     fingerprint: str | None = None,
+    unit: str | None = None,
 ) -> Row:
     return Row(
         sequence=0,  # the page numbers it
@@ -192,6 +226,7 @@ def _row(
         delta=None if delta is None else write_fraction(delta),
         note=note,
         fingerprint=fingerprint,
+        unit=unit,
     )
 
 

@@ -6,13 +6,17 @@ from datetime import datetime
 from fractions import Fraction
 from typing import Any
 
-from attrs import frozen
+from attrs import evolve, frozen
 
+from privmine.model import Unit
 from privmine.privacy import PureDP
 
 #: The two privacy definitions that a dataset's budget can be counted in.
 PURE = PureDP.name
 APPROXIMATE = "(ε, δ)-differential privacy"
+
+#: The unit of a budget unless another was named.
+TRANSACTION = Unit().name
 
 FINISHED = "finished"
 FAILED = "failed (stays charged)"
@@ -29,6 +33,7 @@ class DatasetBudget:
         total_delta: the same for δ; None where the definition is pure ε.
         spent_epsilon: the sum of the ε of all charges, those of failed releases included.
         spent_delta: the same for δ; None where the definition is pure ε.
+        unit: who every release protects: "transaction", or a column such as "customer_id".
     """
 
     name: str
@@ -36,6 +41,7 @@ class DatasetBudget:
     total_delta: Fraction | None
     spent_epsilon: Fraction
     spent_delta: Fraction | None
+    unit: str = TRANSACTION
 
     @property
     def definition(self) -> str:
@@ -54,11 +60,17 @@ class DatasetBudget:
             return None
         return self.total_delta - self.spent_delta
 
+    def charged(self, epsilon: Fraction, delta: Fraction | None) -> DatasetBudget:
+        """The budget with one charge more."""
+        spent_delta = None if self.spent_delta is None or delta is None else self.spent_delta + delta
+        return evolve(self, spent_epsilon=self.spent_epsilon + epsilon, spent_delta=spent_delta)
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON; fractions become text, so that nothing is rounded."""
         return {
             "name": self.name,
             "definition": self.definition,
+            "unit": self.unit,
             "total_epsilon": _text(self.total_epsilon),
             "spent_epsilon": _text(self.spent_epsilon),
             "remaining_epsilon": _text(self.remaining_epsilon),
@@ -82,6 +94,7 @@ class Entry:
         delta: the same for δ; None where the definition is pure ε.
         note: what the caller wrote beside it, or the class of the error of a release that failed.
         state: of a charge, what became of it; empty for other events.
+        unit: who the dataset's releases protect.
     """
 
     sequence: int
@@ -93,6 +106,7 @@ class Entry:
     delta: Fraction | None
     note: str
     state: str
+    unit: str = TRANSACTION
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON; fractions become text, so that nothing is rounded."""
@@ -106,6 +120,7 @@ class Entry:
             "delta": _text(self.delta),
             "note": self.note,
             "state": self.state,
+            "unit": self.unit,
         }
 
 

@@ -65,6 +65,11 @@ class MemoryStore:
         """The size of the universe."""
         return self._item_count
 
+    @property
+    def rows(self) -> Rows:
+        """The transactions themselves: exact data, for commands that say that they copy it."""
+        return self._rows
+
     def count(self) -> int:
         """The number of transactions, empty ones included."""
         return self._rows.count

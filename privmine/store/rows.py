@@ -53,14 +53,14 @@ class Rows:
         """The number of items of each row."""
         return np.diff(self.offsets)
 
-    def blocks(self) -> Iterator[tuple[int, Rows]]:
-        """Consecutive rows of about `BLOCK_ITEMS` items, each block with the number of its first row."""
+    def blocks(self, size: int = BLOCK_ITEMS) -> Iterator[tuple[int, Rows]]:
+        """Consecutive rows of about `size` items, each block with the number of its first row."""
         starts = [0]
         while starts[-1] < self.count:
             row = starts[-1]
-            reach = int(np.searchsorted(self.offsets, self.offsets[row] + BLOCK_ITEMS))
+            reach = int(np.searchsorted(self.offsets, self.offsets[row] + size))
             # One row may be longer than a block, and a block of empty rows must end as well.
-            starts.append(min(max(reach, row + 1), row + BLOCK_ITEMS, self.count))
+            starts.append(min(max(reach, row + 1), row + size, self.count))
         for first, last in pairwise(starts):
             yield first, self.between(first, last)
 

@@ -7,7 +7,7 @@ data is the label of the universe that reads the same, so that 12 finds "12".
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -15,13 +15,28 @@ from attrs import frozen
 from numpy.typing import NDArray
 
 from privmine.errors import InputError
-from privmine.model import IntArray, Universe
+from privmine.model import IntArray, Origin, Unit, Universe
+from privmine.store.labels import in_words, is_label, is_missing, text_of, unit_of
 from privmine.store.memory import MemoryStore
 from privmine.store.protocol import Store
 from privmine.store.rows import Rows, slices
+from privmine.store.units import bounded, merged, salts
 
 _Labels: TypeAlias = NDArray[np.integer[Any]]
+_EACH_TRANSACTION = Unit()
+_MADE_HERE = Origin()
 _INTEGER = re.compile(r"0|-?[1-9][0-9]{0,18}")
+#: What is wrong with a collection of baskets.
+NO_BASKET = (
+    "A basket must be a collection of items: split a text into items first, and make records a frame. Several files "
+    "are read by a pattern, such as pm.read('orders/*.parquet')."
+)
+NO_ITEM = (
+    "An item is missing (None or NaN) in some basket; pm.read(…, drop_missing=True) leaves such items out, or do so "
+    "first."
+)
+NO_LABEL = "An item of some basket is a collection or bytes, not a label such as a text or a number."
+_NO_UNIT = "The unit of some transaction is missing (None, NaN or blank); leave out such transactions first."
 
 
 @frozen(eq=False, repr=False)
@@ -31,14 +46,19 @@ class Transactions:
     Attributes:
         universe: the items, in public order.
         store: what counts the transactions. What it returns is exact and therefore private.
+        unit: who is protected; the store holds at most `unit.baskets` transactions of each.
+        origin: how the data was read.
     """
 
     universe: Universe
     store: Store
+    unit: Unit = _EACH_TRANSACTION
+    origin: Origin = _MADE_HERE
 
     def __repr__(self) -> str:
         # The number of transactions is private.
-        return f"<Transactions over {len(self.universe)} items>"
+        told = f", {self.origin}" if self.origin.layout else ""
+        return f"<Transactions over {len(self.universe)} items{told}>"
 
     @classmethod
     def from_lists(
@@ -52,8 +72,17 @@ class Transactions:
                 Without it the universe is taken from the data: in numeric order if all labels are
                 integers, else in the order of code points.
         """
+        return in_words(lambda: cls._from_lists(transactions, items))
+
+    @classmethod
+    def _from_lists(
+        cls, transactions: Iterable[Iterable[Any]], items: Sequence[Any] | NDArray[Any] | None
+    ) -> Transactions:
         if isinstance(transactions, str | bytes) or not isinstance(transactions, Iterable):
-            raise InputError("Transactions come as a collection of baskets, each a collection of items.")
+            raise InputError(
+                "Transactions come as a collection of baskets, each a collection of items; files, frames and queries "
+                "are read with pm.read."
+            )
         if hasattr(transactions, "columns") or getattr(transactions, "ndim", 1) != 1:
             raise InputError(
                 "A table or matrix is not a collection of baskets; pass a list with the items of each row."
@@ -61,20 +90,20 @@ class Transactions:
         offsets = [0]
         labels: list[Any] = []
         for transaction in transactions:
-            if isinstance(transaction, str | bytes) or not isinstance(transaction, Iterable):
-                raise InputError("A transaction must be a collection of items; split a text into items first.")
+            if isinstance(transaction, str | bytes | Mapping) or not isinstance(transaction, Iterable):
+                raise InputError(NO_BASKET)
             labels.extend(transaction)
             offsets.append(len(labels))
-        if any(label is None or label != label for label in labels):
-            raise InputError("An item is missing (None or NaN) in some transaction; drop such items first.")
+        if any(map(is_missing, labels)):
+            raise InputError(NO_ITEM)
         integers = _as_integers(labels)
         if integers is not None:
             return cls.from_rows(np.array(offsets), integers, items)
-        texts = [str(label) for label in labels]
-        universe = Universe.of(sorted(set(texts)), given=False) if items is None else Universe.of(items)
-        position = {str(label): index for index, label in enumerate(universe.labels.tolist())}
-        indices = np.array([position.get(text, -1) for text in texts], dtype=np.int32)
-        return cls._of(universe, np.array(offsets), indices)
+        if not all(map(is_label, labels)):
+            raise InputError(NO_LABEL)
+        texts = [text_of(label) for label in labels]
+        universe = Universe.of(sorted(set(texts)), given=False) if items is None else _given(items)
+        return cls._of(universe, np.array(offsets), _places(texts, universe))
 
     @classmethod
     def from_rows(
@@ -95,22 +124,151 @@ class Transactions:
         if items is None:
             known, indices = _distinct(labels)
             return cls._of(Universe.of(known, given=False), offsets, indices)
-        universe = Universe.of(items)
+        universe = _given(items)
         return cls._of(universe, offsets, _positions(labels, universe))
 
     @classmethod
-    def _of(cls, universe: Universe, offsets: IntArray, indices: NDArray[np.int32]) -> Transactions:
+    def from_codes(
+        cls,
+        offsets: IntArray,
+        codes: _Labels,
+        labels: Sequence[Any] | NDArray[Any],
+        items: Sequence[Any] | NDArray[Any] | None = None,
+        *,
+        unit_of_row: _Labels | None = None,
+        unit_labels: Sequence[Any] | NDArray[Any] | None = None,
+        unit: Unit = _EACH_TRANSACTION,
+        origin: Origin = _MADE_HERE,
+    ) -> Transactions:
+        """Make transactions of compressed sparse rows of codes, as tables and databases have them.
+
+        Args:
+            offsets: where each row starts in `codes`, and where the last one ends.
+            codes: a position in `labels` for each item of each transaction; −1 for an item to leave out.
+            labels: texts or integers, in any order; labels that read the same are one item.
+            items: the public universe in the order that breaks ties; labels outside it are dropped.
+                Without it the universe is the labels: as integers in numeric order if all of them
+                read as integers, else as texts in the order of code points.
+            unit_of_row: for each transaction a position in `unit_labels`, where a unit is protected.
+            unit_labels: what the units are called; labels that read the same are one unit.
+            unit: who is protected; whether all that a unit has is merged, else how much of it is kept.
+            origin: how the data was read.
+        """
+        _check_rows(offsets, codes, len(labels))
+        known = _plain_labels(labels)
+        universe = _universe_of(known) if items is None else _given(items)
+        table = np.append(_places(known, universe), np.int32(-1))  # the last entry is where −1 leads
+        indices = np.empty(len(codes), dtype=np.int32)
+        for part in slices(len(codes)):
+            indices[part] = table[codes[part]]
+        if unit_of_row is None and unit_labels is None and unit.is_transaction:
+            return cls._of(universe, offsets, indices, origin)
+        if unit_of_row is None or unit_labels is None:
+            raise InputError("A unit of protection needs the unit of each transaction: unit_of_row and unit_labels.")
+        if unit.name == _EACH_TRANSACTION.name:
+            raise InputError(
+                f"A unit cannot be called {unit.name!r}, which stands for transactions that are protected one by one; "
+                "rename the column that tells whose a transaction is."
+            )
+        rows = _inside(offsets, indices)
+        rows = rows if rows.are_strictly_increasing() else rows.as_sets()
+        units, names = _distinct_units(unit_of_row, unit_labels, rows.count)
+        if unit.merged:
+            rows = merged(rows, units)
+        else:
+            rows = bounded(rows, units, salts(names), salts(universe.labels), unit.baskets)
+        store = MemoryStore.from_rows(rows.offsets, rows.items, len(universe), strictly_increasing=True)
+        return cls(universe, store, unit, origin)
+
+    @classmethod
+    def _of(
+        cls, universe: Universe, offsets: IntArray, indices: NDArray[np.int32], origin: Origin = _MADE_HERE
+    ) -> Transactions:
         """Make transactions of positions in the universe; −1 stands for an item outside it."""
-        inside = indices >= 0
-        rows = Rows.of(offsets, indices)
-        if not inside.all():
-            rows = rows.kept(inside)
-        return cls(universe, MemoryStore.from_rows(rows.offsets, rows.items, len(universe)))
+        rows = _inside(offsets, indices)
+        return cls(universe, MemoryStore.from_rows(rows.offsets, rows.items, len(universe)), origin=origin)
+
+
+def _inside(offsets: IntArray, indices: NDArray[np.int32]) -> Rows:
+    """The rows without the items outside the universe, whose position is −1."""
+    rows = Rows.of(offsets, indices)
+    inside = indices >= 0
+    return rows if inside.all() else rows.kept(inside)
+
+
+def _check_rows(offsets: IntArray, codes: _Labels, size: int) -> None:
+    ends_meet = len(offsets) > 0 and offsets[0] == 0 and offsets[-1] == len(codes)
+    if not ends_meet or (np.diff(offsets) < 0).any():
+        raise InputError("Offsets start at 0, never decrease, and end at the number of codes.")
+    if codes.min(initial=-1) < -1 or codes.max(initial=-1) >= size:
+        raise InputError("A code must be the position of a label, or −1 for an item to leave out.")
+
+
+def _plain_labels(labels: Sequence[Any] | NDArray[Any]) -> IntArray | list[str]:
+    """The labels as integers if all of them read as one does, else as texts."""
+    if isinstance(labels, np.ndarray):
+        if labels.dtype.kind == "i":
+            return labels.astype(np.int64, copy=False)
+        labels = labels.tolist()
+    if any(map(is_missing, labels)):
+        raise InputError("A label is missing (None or NaN); leave out such items first.")
+    texts = [text_of(label) for label in labels]
+    if not all(map(_reads_as_integer, texts)):
+        return texts
+    return np.array([int(text) for text in texts], dtype=np.int64)
+
+
+def _given(items: Sequence[Any] | NDArray[Any]) -> Universe:
+    """The universe of labels that the user names, as labels of the data read."""
+    if isinstance(items, np.ndarray) and items.dtype.kind in "iu":
+        return Universe.of(items)
+    return Universe.of([label if _is_integer(label) else text_of(label) for label in items])
+
+
+def _universe_of(labels: IntArray | list[str]) -> Universe:
+    """The universe of labels that occur in the data, in their public order."""
+    if isinstance(labels, list):
+        return Universe.of(sorted(set(labels)), given=False)
+    return Universe.of(_distinct(labels)[0], given=False)
+
+
+def _places(labels: IntArray | list[str], universe: Universe) -> NDArray[np.int32]:
+    """The position of each label in the universe, −1 for a label outside it."""
+    if not isinstance(labels, list):
+        return _positions(labels, universe)
+    position = {str(label): index for index, label in enumerate(universe.labels.tolist())}
+    return np.array([position.get(label, -1) for label in labels], dtype=np.int32)
+
+
+def _distinct_units(
+    unit_of_row: _Labels, labels: Sequence[Any] | NDArray[Any], count: int
+) -> tuple[IntArray, list[str]]:
+    """The unit of each row and the texts of all units, where units that read the same have one number.
+
+    Two numbers for one customer would let her keep twice as much as the noise allows for.
+    """
+    plain = labels.tolist() if isinstance(labels, np.ndarray) else labels
+    if any(map(is_missing, plain)):
+        raise InputError(_NO_UNIT)
+    texts = [unit_of(label) for label in plain]
+    if "" in texts:
+        raise InputError(_NO_UNIT)
+    units = np.asarray(unit_of_row, dtype=np.int64)
+    if len(units) != count or units.min(initial=0) < 0 or units.max(initial=-1) >= len(texts):
+        raise InputError("Every transaction needs the position of its unit among the labels of units.")
+    if len(set(texts)) < len(texts):
+        first: dict[str, int] = {}
+        units = np.array([first.setdefault(text, number) for number, text in enumerate(texts)])[units]
+    return units, texts
+
+
+def _is_integer(label: Any) -> bool:
+    return isinstance(label, int | np.integer) and not isinstance(label, bool)
 
 
 def _as_integers(labels: list[Any]) -> IntArray | None:
     """The labels as an array if all of them are integers of 64 bits."""
-    if not all(isinstance(label, int | np.integer) and not isinstance(label, bool) for label in labels):
+    if not all(map(_is_integer, labels)):
         return None
     try:
         return np.array(labels, dtype=np.int64)
@@ -165,6 +323,11 @@ def _positions(labels: _Labels, universe: Universe) -> NDArray[np.int32]:
     return indices
 
 
+def _reads_as_integer(text: str) -> bool:
+    """Whether this is how an integer of 64 bits is written: "007" and " 7" are other labels than 7."""
+    return _INTEGER.fullmatch(text) is not None and -(1 << 63) <= int(text) < 1 << 63
+
+
 def _integer_labels(universe: Universe) -> tuple[IntArray, NDArray[np.int32]]:
     """The labels of the universe that read as an integer does, and their positions."""
     labels = universe.labels
@@ -173,7 +336,6 @@ def _integer_labels(universe: Universe) -> tuple[IntArray, NDArray[np.int32]]:
         return labels, positions
     numbers = {}
     for position, text in enumerate(labels.tolist()):
-        # "007" and " 7" are other labels than 7.
-        if _INTEGER.fullmatch(text) and abs(int(text)) < 1 << 63:
+        if _reads_as_integer(text):
             numbers[position] = int(text)
     return np.array(list(numbers.values()), dtype=np.int64), np.array(list(numbers), dtype=np.int32)

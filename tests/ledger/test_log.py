@@ -95,6 +95,7 @@ def test_json(ledger: Ledger) -> None:
     assert document["datasets"][1] == {
         "name": "visits",
         "definition": "(ε, δ)-differential privacy",
+        "unit": "transaction",
         "total_epsilon": "2",
         "spent_epsilon": "1/3",
         "remaining_epsilon": "5/3",

@@ -190,6 +190,8 @@ FORGED = {
         row(2, "charge", "1/2"),
         row(3, "failed", charge=2, dataset="visits"),
     ],
+    "charge with a unit": [row(1, "init", "1/1"), evolve(row(2, "charge", "1/2"), unit="customer_id")],
+    "unit that is none": [evolve(row(1, "init", "1/1"), unit="transaction")],
     "unknown event": [row(1, "refund", "1/1")],
     "time": [evolve(row(1, "init", "1/1"), time="yesterday")],
     "local time": [evolve(row(1, "init", "1/1"), time="2026-01-01T00:00:00")],

@@ -53,7 +53,7 @@ def test_a_database_without_transactions_is_no_obstacle(name: str) -> None:
 def test_the_notes_reach_the_receipt(baskets: pm.Transactions) -> None:
     """Who reads the release learns what it cannot contain."""
     release = pm.Pipeline(construct_basis="triples").run(baskets, 30, 1, simulate=True, seed=1)
-    assert any("itemsets across groups not at all" in sentence for sentence in release.receipt.assumptions)
+    assert any("itemsets across groups not at all" in sentence for sentence in release.receipt.notes)
 
 
 def test_parameters_are_taken_as_text(baskets: pm.Transactions) -> None:

@@ -6,7 +6,7 @@ from math import sqrt
 
 from attrs import frozen
 
-from privmine.api import BasisSet, Curator, NoisyCounts, Supports, hookimpl
+from privmine.api import BasisSet, Curator, NoiseSum, NoisyCounts, Supports, hookimpl
 
 
 @frozen
@@ -25,10 +25,14 @@ class DirectSupports:
         itemsets = tuple(dict.fromkeys(candidate for candidate in named if candidate))
         answer = curator.measure(Supports((*itemsets, ())))
         error = sqrt(answer.noise.variance)
+        law = NoiseSum(answer.noise, [(1, 1.0)])
         return NoisyCounts(
             itemsets=itemsets,
             counts=answer.values[:-1],
             standard_errors=[error] * len(itemsets),
             total=answer.values[-1],
             total_error=error,
+            laws=[law],
+            law_of=[0] * len(itemsets),
+            total_law=law,
         )

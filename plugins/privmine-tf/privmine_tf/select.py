@@ -79,8 +79,10 @@ class _ByTruncatedSupports:
         k = min(request.k, candidates)
         gamma = self.gamma
         if gamma is None:
-            # Equation 3 has the ε of the run, of which this stage's share is meant to be one half.
-            gamma = equation_3(k, candidates, 2 * curator.remaining, self.rho)
+            # Equation 3 has the ε of the run, of which this stage's share is meant to be one half. The noise
+            # for units of several transactions is that of one transaction at a fraction of ε.
+            epsilon = 2 * curator.remaining / request.public.unit.baskets
+            gamma = equation_3(k, candidates, epsilon, self.rho)
         return TruncatedSupports(
             k=k,
             max_length=longest,

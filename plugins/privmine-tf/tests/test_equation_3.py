@@ -6,7 +6,10 @@ from fractions import Fraction
 from math import comb
 
 import pytest
+from attrs import evolve
 from privmine_tf.select import equation_3
+
+from privmine.api import Unit
 
 # The paper prints 20733 for kosarak; two digits are exchanged. Mushroom's 5433.6 it rounds down,
 # retail's 5767.9 to the nearest. Rounded down here, always.
@@ -33,6 +36,13 @@ def test_a_run_uses_equation_3_with_its_own_epsilon(tiny, listen):
     for baskets in ([], [[0, 1]] * 50):
         found = listen("tf", tiny.transactions(baskets, 10), k=20, epsilon=2, parameters={"m": 2, "rho": "0.5"})
         assert found.query.gamma == equation_3(20, 55, Fraction(2), Fraction(1, 2)) == 307
+
+
+def test_gamma_grows_with_the_noise_of_a_unit(tiny, listen):
+    """Where four transactions of a customer count, noise is four times as large, and so is γ."""
+    customers = evolve(tiny.transactions([], 10), unit=Unit("customer", 4))
+    found = listen("tf", customers, k=20, epsilon=2, parameters={"m": 2, "rho": "0.5"})
+    assert found.query.gamma == equation_3(20, 55, Fraction(1, 2), Fraction(1, 2))
 
 
 def test_gamma_can_be_given(tiny, listen):
