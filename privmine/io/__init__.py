@@ -1,8 +1,10 @@
-"""Data in: readers that turn files and collections into transactions."""
+"""Data in, from files, frames, queries and collections, and exact copies of it out."""
 
 from __future__ import annotations
 
 from privmine.io.groceries import groceries
-from privmine.io.read import read, read_items
+from privmine.io.names import read_items
+from privmine.io.read import read
+from privmine.io.writers import write
 
-__all__ = ["groceries", "read", "read_items"]
+__all__ = ["groceries", "read", "read_items", "write"]

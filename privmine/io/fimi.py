@@ -7,9 +7,7 @@ saturate at large ones without a word.
 
 from __future__ import annotations
 
-import gzip
 import os
-import zlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -18,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privmine.errors import DataError
+from privmine.io.files_in import content
 from privmine.model import IntArray
 from privmine.store.transactions import Transactions
 
-_GZIP_MAGIC = b"\x1f\x8b"
 _BLOCK_BYTES = 1 << 18
 #: Every number of 18 digits fits in 64 bits.
 _MOST_DIGITS = 18
@@ -43,44 +41,22 @@ def read_fimi(path: str | os.PathLike[str], items: Sequence[Any] | NDArray[Any] 
         DataError: the file cannot be read, or is not FIMI text. The message names the file and the
             line, never what is in it.
     """
-    offsets, labels = _parsed(_content(Path(path)), str(path))
-    return Transactions.from_rows(offsets, labels, items)
+    return Transactions.from_rows(*fimi_rows(Path(path)), items)
 
 
-def _content(path: Path) -> bytes:
-    try:
-        content = path.read_bytes()
-    except FileNotFoundError:
-        problem = "does not exist"
-    except IsADirectoryError:
-        problem = "is a directory, not a file"
-    except PermissionError:
-        problem = "cannot be read: permission denied"
-    except (OSError, ValueError) as error:
-        problem = f"cannot be read: {getattr(error, 'strerror', None) or 'the name is not usable'}"
-    else:
-        return _decompressed(content, str(path)) if content.startswith(_GZIP_MAGIC) else content
-    raise DataError(f"{path} {problem}.")
+def fimi_rows(path: Path) -> tuple[IntArray, NDArray[np.integer[Any]]]:
+    """Where each line's numbers start in a file of FIMI text, and the numbers of all lines."""
+    return _parsed(content(path), str(path))
 
 
-def _decompressed(content: bytes, name: str) -> bytes:
-    try:
-        return gzip.decompress(content)
-    except EOFError:
-        problem = "is cut off: the gzip stream ends before its end mark"
-    except (gzip.BadGzipFile, zlib.error):
-        problem = "is a corrupt gzip file"
-    raise DataError(f"{name} {problem}. Fetch or compress the file again.")
-
-
-def _parsed(content: bytes, name: str) -> tuple[IntArray, NDArray[np.integer[Any]]]:
+def _parsed(data: bytes, name: str) -> tuple[IntArray, NDArray[np.integer[Any]]]:
     """Where each line's items start, and the items of all lines."""
-    text = np.frombuffer(content, dtype=np.uint8)
+    text = np.frombuffer(data, dtype=np.uint8)
     labels: list[NDArray[np.integer[Any]]] = [np.zeros(0, dtype=np.int32)]
     sizes: list[IntArray] = [np.zeros(1, dtype=np.int64)]
     start = 0
     while start < len(text):
-        stop = _line_end(content, start + _BLOCK_BYTES)
+        stop = _line_end(data, start + _BLOCK_BYTES)
         block = text[start:stop]
         if block[-1] != _NEWLINE:
             block = np.append(block, _NEWLINE)
@@ -95,10 +71,10 @@ def _parsed(content: bytes, name: str) -> tuple[IntArray, NDArray[np.integer[Any
     return np.cumsum(np.concatenate(sizes)), np.concatenate(labels)
 
 
-def _line_end(content: bytes, position: int) -> int:
+def _line_end(data: bytes, position: int) -> int:
     """The end of the line at a position, or that of the text."""
-    found = content.find(b"\n", position)
-    return len(content) if found < 0 else found + 1
+    found = data.find(b"\n", position)
+    return len(data) if found < 0 else found + 1
 
 
 def _is_digit(text: NDArray[np.uint8]) -> NDArray[np.bool_]:

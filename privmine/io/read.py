@@ -2,53 +2,223 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from privmine.errors import DataError, InputError
-from privmine.io.fimi import read_fimi
+import numpy as np
+from attrs import evolve
+
+from privmine.errors import InputError
+from privmine.io.asked import Asked
+from privmine.io.assembly import assemble
+from privmine.io.csv_in import csv_table, has_names, sample_of, separator_of
+from privmine.io.databases import query_table, relation_table
+from privmine.io.files_in import files_of, format_of, is_fimi
+from privmine.io.json_in import json_table
+from privmine.io.layouts import choose_layout
+from privmine.io.names import read_items, read_names
+from privmine.io.parquet_in import parquet_table
+from privmine.io.rows_in import is_sparse, read_array, read_baskets, read_collections, read_numbers, read_sparse
+from privmine.io.tables import Table, from_stream, guarded
+from privmine.model import Origin
+from privmine.store.labels import in_words
 from privmine.store.transactions import Transactions
 
 
-def read(source: Any, *, items: Iterable[Any] | str | Path | None = None) -> Transactions:
-    """Make transactions of a FIMI file (plain or gzip), or of an iterable of collections of labels.
+def read(
+    source: Any = None,
+    *,
+    items: Iterable[Any] | str | PathLike[str] | None = None,
+    names: Mapping[Any, Any] | Iterable[Any] | str | PathLike[str] | None = None,
+    layout: str | None = None,
+    transaction: str | None = None,
+    item: str | None = None,
+    unit: str | Sequence[Any] | None = None,
+    max_baskets: int | None = None,
+    merge_by: str | Sequence[Any] | None = None,
+    separator: str | None = None,
+    encoding: str | None = None,
+    drop_missing: bool = False,
+    sql: str | None = None,
+    database: str | PathLike[str] | None = None,
+) -> Transactions:
+    """Make transactions of a file, a frame, a query, a matrix or a collection of baskets.
+
+    What is not said is guessed, and `origin` of the result tells what was guessed, in the words of the
+    options that would have said the same. Items keep their labels, and an item counts once in a
+    transaction, however often it is listed.
 
     Args:
-        source: a path, or the baskets themselves.
-        items: the public item universe, in the order that breaks ties: labels, or a file with one
-            label a line. Without it the universe is taken from the data, and the receipt says so.
+        source: one of
+
+            - a path, or a pattern such as `orders/*.parquet`: .csv, .tsv, .txt, .json, .jsonl, .ndjson
+              and .dat (FIMI text), each plain or as .gz, and .parquet;
+            - a frame of pandas or Polars, an Arrow table, a DuckDB relation, or anything else that
+              hands over an Arrow stream;
+            - a scipy sparse matrix or a numpy array with a row for each transaction and a column for
+              each item;
+            - an iterable of baskets, each a collection of labels.
+
+            None with `sql`.
+        items: the public item universe, in the order that breaks ties: labels, or a text file with one
+            label a line, each as it stands. Without it the universe is taken from the data, and the receipt says so.
+        names: labels for items that are the numbers 0, 1, 2, … in the data (FIMI text, a matrix, lists
+            of integers): the labels, or a file with one label a line. They are no public universe; that
+            is for `items` to say.
+        layout: "long" (a row for each item of each transaction), "list" (a list of items in each row),
+            "one-hot" (a column for each item), "baskets" (a transaction a line, items between
+            separators) or "fimi" (numbers between blanks).
+        transaction: the column that tells which transaction a row belongs to.
+        item: the column of the items, or of the lists of items.
+        unit: the column that tells whose a transaction is, such as "customer_id"; for matrices and
+            baskets a sequence with one entry for each transaction. Needs `max_baskets`. The guarantee
+            then holds for everything that a unit has in the data.
+        max_baskets: how many transactions of a unit count at most; noise grows in proportion.
+        merge_by: like `unit`, but all that a unit has is merged into one transaction.
+        separator: what stands between the cells of a line, one character, or the word "tab".
+        encoding: how a text file is encoded, if it is not UTF-8 and no mark of the byte order tells it.
+        drop_missing: leave missing values out instead of refusing them. A transaction that has
+            nothing left still counts as one. A missing unit is always refused.
+        sql: a query, one select, to read instead of a source, in the dialect of DuckDB, which knows files as well:
+            `select order_id, product from 'orders/*.parquet'`; with a database, in that of the database.
+        database: where the query runs: a file of SQLite or DuckDB, or the address of a PostgreSQL
+            database, "postgresql://user:password@host/name".
+
+    Raises:
+        InputError: an option is wrong, or it is not clear how the data is laid out. The message says
+            what to do and lists the columns.
+        DataError: the data cannot be read. The message says where, and never what is there.
     """
-    universe = read_items(items) if isinstance(items, str | Path) else None if items is None else list(items)
+    asked = Asked(
+        items=read_items(items) if isinstance(items, str | PathLike) else items,
+        names=None if names is None else read_names(names),
+        layout=layout,
+        transaction=transaction,
+        item=item,
+        unit=unit,
+        max_baskets=max_baskets,
+        merge_by=merge_by,
+        separator=separator,
+        encoding=encoding,
+        drop_missing=drop_missing,
+    )
+    return in_words(lambda: _read(source, asked, sql, database))
+
+
+def _read(source: Any, asked: Asked, sql: str | None, database: str | PathLike[str] | None) -> Transactions:
+    if sql is not None or database is not None:
+        return _read_query(source, sql, database, asked)
+    if isinstance(source, str | PathLike):
+        return _read_files(source, asked)
+    if source is None:
+        raise InputError("Say what to read: a file, a frame, a matrix, a list of baskets, or a query (sql=).")
+    asked.without_text("data that is no text file")
     if isinstance(source, Transactions):
-        if universe is not None:
-            raise InputError("These transactions have a universe already; pass items= where they are read.")
+        if not asked.is_empty:
+            raise InputError("These transactions have been read already; pass the options where they are read.")
         return source
-    if isinstance(source, str | Path):
-        return read_fimi(Path(source), items=_numbers(universe))
-    return Transactions.from_lists(source, items=universe)
+    return _read_object(source, asked)
 
 
-def read_items(path: str | Path) -> list[Any]:
-    """Read an item universe, one label a line; whole numbers if all of them are."""
+def _read_query(source: Any, sql: str | None, database: str | PathLike[str] | None, asked: Asked) -> Transactions:
+    if sql is None:
+        raise InputError("A database needs a query: say what to select with sql= (--sql).")
+    if source is not None:
+        raise InputError("A query is read instead of a source; pass one of them, and name files within the query.")
+    asked.without_text("a query")
+    return _read_table(query_table(sql, database, asked), asked)
+
+
+def _read_files(source: str | PathLike[str], asked: Asked) -> Transactions:
+    paths = files_of(source)
+    name = str(source) if len(paths) > 1 else paths[0].name
+    kind = format_of(paths[0])
+    if kind == "parquet":
+        asked.without_text("a Parquet file")
+        return _read_table(parquet_table(paths, str(source)), asked, name)
+    if kind == "json":
+        asked.without_separator("JSON")
+        return _read_json(paths, asked, name, str(source))
+    if asked.layout == "fimi" or (kind == "fimi" and asked.layout is None):
+        return read_numbers(paths, asked, Origin("fimi", name))
+    if asked.layout is None and kind == "text" and not asked.names_columns and is_fimi(paths[0]):
+        return read_numbers(paths, asked, Origin("fimi", name, {"layout": "fimi"}))
+    sample = sample_of(paths[0], asked)
+    guessed = {"separator": sample.separator} if sample.guessed and sample.separator != "," else {}
+    if asked.layout == "baskets":
+        return read_baskets(paths, separator_of(sample, paths[0]), asked, Origin("baskets", name, guessed))
+    is_table = asked.layout is not None or asked.names_columns or has_names(sample, asked)
+    if not is_table and sample.rows and (kind == "text" or not sample.is_even):
+        guessed = {"layout": "baskets", "separator": sample.separator}
+        return read_baskets(paths, separator_of(sample, paths[0]), asked, Origin("baskets", name, guessed))
+    return _read_table(csv_table(paths, sample, asked, str(source)), asked, name, guessed)
+
+
+def _read_json(paths: tuple[Path, ...], asked: Asked, name: str, title: str) -> Transactions:
+    table = json_table(paths, asked, title)
+    if choose_layout(table, asked).kind == "one-hot":
+        table = json_table(paths, asked, title, whole=True)
+    return _read_table(table, asked, name)
+
+
+def _read_object(source: Any, asked: Asked) -> Transactions:
+    if hasattr(source, "collect_schema") and hasattr(source, "collect"):
+        lazy = source  # a frame of Polars that is made only now
+        source = guarded(Table("the frame", (), (), lambda _: iter(())), lambda: lazy.collect())
+    if is_sparse(source):
+        asked.only_layout("one-hot", "A matrix")
+        return read_sparse(source, asked, Origin("one-hot", "a sparse matrix"))
+    if isinstance(source, np.ndarray) and source.ndim == 2:
+        asked.only_layout("one-hot", "A matrix")
+        return read_array(source, asked, Origin("one-hot", "an array"))
+    if _is_sparse_frame(source):
+        asked.only_layout("one-hot", "A sparse frame")
+        asked.without_names("a frame")
+        asked = evolve(asked, names=read_names([str(column) for column in source.columns]))
+        return read_sparse(source.sparse.to_coo(), asked, Origin("one-hot", "a sparse frame"))
+    if _is_of(source, "duckdb", "_duckdb"):
+        return _read_table(relation_table(source, asked), asked)
+    if hasattr(source, "__arrow_c_stream__") or hasattr(source, "__arrow_c_array__"):
+        return _read_table(from_stream(_pruned(source, asked), "the frame"), asked)
+    if hasattr(source, "read"):
+        raise InputError("This is an open file; pass its name instead.")
+    if hasattr(source, "to_table"):
+        raise InputError("A dataset is no table yet; pass dataset.to_table(columns=[…]), or the names of its files.")
+    if hasattr(source, "columns"):
+        raise InputError("This frame hands over no Arrow stream; pandas does from version 2.2 on, Polars from 1.3 on.")
+    asked.only_layout("list", "A collection of baskets")
+    return read_collections(source, asked, Origin("list", "a collection"))
+
+
+def _is_sparse_frame(source: Any) -> bool:
+    """Whether something is a frame of pandas whose columns are all sparse; Arrow would make them dense."""
+    if not (_is_of(source, "pandas") and hasattr(source, "columns")):
+        return False
+    return len(source.columns) > 0 and all(type(kind).__name__ == "SparseDtype" for kind in source.dtypes)
+
+
+def _pruned(source: Any, asked: Asked) -> Any:
+    """A frame without the columns that do not matter, which may not even convert, if it is known which ones do."""
+    wanted = asked.wanted
+    known = asked.item is not None and (asked.transaction is not None or asked.merge_by is not None)
+    if not known or not _is_of(source, "pandas", "polars") or not set(wanted) <= set(getattr(source, "columns", ())):
+        return source
+    return source[list(dict.fromkeys(wanted))]
+
+
+def _is_of(source: Any, *packages: str) -> bool:
+    """Whether something is of a package, told without importing it."""
+    return type(source).__module__.partition(".")[0] in packages
+
+
+def _read_table(
+    table: Table, asked: Asked, name: str | None = None, guessed: Mapping[str, str] | None = None
+) -> Transactions:
     try:
-        lines = Path(path).read_text(encoding="utf-8").splitlines()
-    except OSError as error:
-        raise DataError(f"Cannot read the item file {path}: {error.strerror}.") from None
-    except UnicodeDecodeError:
-        raise DataError(f"The item file {path} is not UTF-8 text.") from None
-    labels = [line.strip() for line in lines if line.strip()]
-    return [int(label) for label in labels] if all(_is_number(label) for label in labels) else labels
-
-
-def _is_number(label: str) -> bool:
-    return label.isascii() and label.isdigit()
-
-
-def _numbers(universe: list[Any] | None) -> list[Any] | None:
-    """A FIMI file holds numbers, so its universe must as well."""
-    if universe is None:
-        return None
-    if not all(isinstance(label, int) or _is_number(str(label)) for label in universe):
-        raise InputError("The items of a FIMI file are whole numbers from 0; the given universe has other labels.")
-    return [int(label) for label in universe]
+        layout = choose_layout(table, asked)
+        origin = Origin(layout.kind, name or table.name, {**layout.guessed, **(guessed or {})}, table.assumes)
+        return assemble(table, layout, asked, origin)
+    finally:
+        table.close()

@@ -169,9 +169,9 @@ def test_no_permission(tmp_path, monkeypatch):
     path.chmod(0)
     if os.access(path, os.R_OK):  # an administrator may read everything
 
-        def refuse(self):
+        def refuse(self, mode):
             raise PermissionError(13, "Permission denied")
 
-        monkeypatch.setattr("pathlib.Path.read_bytes", refuse)
+        monkeypatch.setattr("pathlib.Path.open", refuse)
     with pytest.raises(DataError, match=r"locked\.dat cannot be read: permission denied"):
         read_fimi(path)

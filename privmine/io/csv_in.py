@@ -1,0 +1,204 @@
+"""CSV files as tables. Every cell is text, so that a label keeps its zeros in front.
+
+The dialect is settled before the file is read: comma, semicolon, tab or bar between cells, double
+quotes around cells that need them, names of columns in the first line.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from itertools import chain, islice
+from pathlib import Path
+
+from attrs import frozen
+
+from privmine.errors import DataError, InputError
+from privmine.io.asked import Asked
+from privmine.io.csv_rows import complaint_of, csv_rows, told_separator
+from privmine.io.files_in import SEPARATORS, ending, opened_text, read_on, reading
+from privmine.io.layouts import says_what_it_is
+from privmine.io.tables import SAMPLE_ROWS, Batches, Table, kind_of_texts
+
+#: A cell in quotes, in which a separator is text.
+_QUOTED = re.compile(r'(?:(?<=[,;\t|\r\n])|\A) *"(?:[^"]|"")*"(?=[,;\t|\r\n]|\Z)')
+
+
+@frozen(eq=False)
+class Sample:
+    """The first lines of a text file, taken apart.
+
+    Attributes:
+        rows: the cells of each line.
+        separator: what stands between them.
+        guessed: whether the separator was guessed rather than told by an option or the name.
+    """
+
+    rows: list[list[str]]
+    separator: str
+    guessed: bool
+
+    @property
+    def filled(self) -> list[list[str]]:
+        """The lines that are not empty, which in a table mean nothing."""
+        return [row for row in self.rows if row]
+
+    @property
+    def is_even(self) -> bool:
+        """Whether all lines have the same number of cells, and more than one."""
+        widths = {len(row) for row in self.filled}
+        return len(widths) == 1 and widths != {1}
+
+
+def sample_of(path: Path, asked: Asked) -> Sample:
+    """Look at the first lines of a text file."""
+
+    def first_lines() -> list[str]:
+        with opened_text(path, asked.encoding) as text:
+            return list(islice(text, SAMPLE_ROWS))
+
+    lines = reading(path, first_lines, asked.encoding)
+    told = told_separator(lines[0]) if lines else None
+    if told is not None:
+        del lines[0]
+    separator = asked.separator or ("\t" if ending(path) in (".tsv", ".tab") else None)
+    guessed = separator is None
+    if separator is None:
+        separator = told or _guessed_separator(lines, is_csv=ending(path) == ".csv")
+    rows: list[list[str]] = []
+    with suppress(csv.Error):
+        # A quoted cell may go on beyond the sample; one that is wrong comes up when the file is read.
+        rows.extend(csv.reader(lines, delimiter=separator, strict=True))
+    if lines and not rows:
+        raise DataError(_unmatched(path, 1))
+    return Sample(rows, separator, guessed)
+
+
+def _guessed_separator(lines: list[str], *, is_csv: bool) -> str:
+    """What parts the first row most often; it has the names, where there are any.
+
+    What the name of the file says, that it is a comma, holds unless another one parts other rows as well.
+    """
+    rows = [row for row in re.split(r"[\r\n]", _QUOTED.sub("x", "".join(lines))) if row.strip()]
+    first, *rest = rows or [""]
+    found = max(SEPARATORS, key=first.count)
+    only_first = rest and not any(found in row for row in rest)
+    return "," if is_csv and only_first else found
+
+
+def has_names(sample: Sample, asked: Asked) -> bool:
+    """Whether the first line is read as the names of columns.
+
+    It is if `shows_names` holds, or if a column has numbers below a cell that is none.
+    """
+    if shows_names(sample, asked):
+        return True
+    below = _below(sample)
+    return _may_be_names(sample) and any(all(map(_is_number, column)) for column in zip(*below, strict=True))
+
+
+def shows_names(sample: Sample, asked: Asked) -> bool:
+    """Whether the first line holds the names of columns for sure; else it may be data, which no message may show.
+
+    It does if one of its cells is asked for, or is what people call the column of an order or a
+    product. What stands below tells nothing here: numbers below a basket are as likely as below names.
+    """
+    first = _first(sample)
+    if not all(cell.strip() for cell in first):
+        return False
+    if any(name in first for name in asked.wanted):
+        return True
+    # Without a line below, nothing tells where the names end and data begins, should the end of the line be lost.
+    enough = any if _below(sample) else all
+    return _may_be_names(sample) and enough(map(says_what_it_is, first))
+
+
+def _may_be_names(sample: Sample) -> bool:
+    """Whether the cells of the first line are different texts."""
+    first = _first(sample)
+    is_text = all(cell.strip() and not _is_number(cell) for cell in first)
+    return bool(first) and is_text and len(set(first)) == len(first)
+
+
+def _first(sample: Sample) -> list[str]:
+    """The cells of the first line, without an empty one in front: so does pandas name the index of a frame."""
+    first = next(iter(sample.filled), [])
+    return first[1:] if len(first) > 1 and not first[0] else first
+
+
+def _below(sample: Sample) -> list[list[str]]:
+    """The lines below the first one that have as many cells."""
+    first, *rest = sample.filled or [[]]
+    return [row for row in rest if len(row) == len(first)]
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return cell.strip().lower() in ("true", "false")
+    return True
+
+
+def csv_table(paths: Sequence[Path], sample: Sample, asked: Asked, name: str) -> Table:
+    """A table of CSV files that have the same columns."""
+    if not sample.filled:
+        raise DataError(f"{paths[0]} has no line that could be read; the first one has the names of the columns.")
+    if not sample.separator.isascii():
+        raise InputError("The separator of a table is an ASCII character, such as a comma, a semicolon or a tab.")
+    first, *rest = sample.filled
+    kinds = tuple(kind_of_texts(row[p] for row in rest if len(row) == len(first) and row[p]) for p in range(len(first)))
+
+    def batches(positions: Sequence[int]) -> Batches:
+        for path in paths:
+            if path != paths[0] and not _are_alike(sample_of(path, asked), sample):
+                raise DataError(
+                    f"{path} has other columns or another separator than {paths[0]}; read only files that are alike."
+                )
+            yield from csv_rows(path, first, positions, sample.separator, asked.encoding)
+
+    def complaint(error: Exception) -> str:
+        return complaint_of(error, asked.encoding)
+
+    known = None if shows_names(sample, asked) else frozenset[str]()
+    return Table(name, tuple(first), kinds, batches, complaint, named=has_names(sample, asked), known=known)
+
+
+def _are_alike(one: Sample, other: Sample) -> bool:
+    """Whether two files have the same names of columns, with the same between them."""
+    first = other.filled[0]
+    return one.filled[:1] == [first] and (one.separator == other.separator or len(first) == 1)
+
+
+def read_lines(path: Path, separator: str, asked: Asked) -> Iterator[list[str]]:
+    """The cells of each line, blanks in front of them left out; what is no CSV is refused with its line."""
+    return read_on(path, _lines(path, separator, asked.encoding), asked.encoding)
+
+
+def _lines(path: Path, separator: str, encoding: str | None) -> Iterator[list[str]]:
+    with opened_text(path, encoding) as text:
+        first = list(islice(text, 1))
+        if first and told_separator(first[0]) is not None:
+            first = []
+        reader = csv.reader(chain(first, text), delimiter=separator, skipinitialspace=separator != " ", strict=True)
+        try:
+            yield from reader
+            return
+        except csv.Error:
+            line = reader.line_num
+    raise DataError(_unmatched(path, line))
+
+
+def _unmatched(path: Path, line: int) -> str:
+    return f"{path}, line {line}: the quotes around the cells do not match, or a cell is too long."
+
+
+def separator_of(sample: Sample, path: Path) -> str:
+    """What separates the items of basket lines; refused if nothing does."""
+    if sample.guessed and not any(len(row) > 1 for row in sample.rows):
+        raise InputError(
+            f"It is not clear what separates the items in {path.name}; say it with separator= (--separator)."
+        )
+    return sample.separator

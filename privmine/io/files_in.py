@@ -1,0 +1,178 @@
+"""Files that are read: which ones a name stands for, what they are, and how their bytes become text."""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import io
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from glob import glob, has_magic
+from os import PathLike, fspath
+from pathlib import Path
+from typing import BinaryIO, TextIO, TypeVar, cast
+
+from privmine.errors import DataError, InputError
+
+T = TypeVar("T")
+
+#: What Python raises where a file cannot be read.
+UNREADABLE = (OSError, EOFError, zlib.error, UnicodeError)
+_GZIP = b"\x1f\x8b"
+_PARQUET = b"PAR1"
+#: What a name may end in, and what it then holds.
+FORMATS = {
+    ".csv": "csv",
+    ".tsv": "csv",
+    ".tab": "csv",
+    ".txt": "text",
+    ".dat": "fimi",
+    ".json": "json",
+    ".jsonl": "json",
+    ".ndjson": "json",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+}
+#: What may stand between cells, and so is guessed; a comma before all others.
+SEPARATORS = (",", ";", "\t", "|")
+#: UTF-8, with or without a mark of the byte order at its beginning.
+UTF_8 = "utf-8-sig"
+#: Marks of the byte order, and the codecs that go by them; the longer ones first, since they begin alike.
+_MARKS = (
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+    (codecs.BOM_UTF8, UTF_8),
+)
+#: How much of a text is looked at to tell what it is.
+HEAD_BYTES = 1 << 18
+
+
+def files_of(source: str | PathLike[str]) -> tuple[Path, ...]:
+    """The files that a name or a pattern stands for, in the order of their names."""
+    path = Path(fspath(source))
+    if str(path) == "-" or (path.exists() and not path.is_file() and not path.is_dir()):
+        raise InputError(
+            f"{path} is no file on a disk: standard input and pipes cannot be read, since data is looked at more than "
+            "once. Save it in a file, and name that."
+        )
+    if reading(path, path.is_dir):
+        raise InputError(f"{path} is a directory; name its files with a pattern, such as '{path}/*.parquet'.")
+    if path.exists() or not has_magic(str(path)):
+        return (path,)
+    names = sorted(glob(str(path), recursive=True))  # noqa: PTH207 - the pattern may be absolute
+    found = tuple(Path(name) for name in names if Path(name).is_file())
+    if not found:
+        raise DataError(f"No file matches {path}.")
+    return found
+
+
+def format_of(path: Path) -> str:
+    """What a file holds: by its content if that is Parquet, else by the end of its name; "text" if it tells nothing."""
+    if content(path, len(_PARQUET)) == _PARQUET:
+        return "parquet"
+    return FORMATS.get(ending(path), "text")
+
+
+def ending(path: Path) -> str:
+    """The end of a name in lower case, without .gz."""
+    name = path.name.lower()
+    return Path(name.removesuffix(".gz")).suffix
+
+
+def reading(path: Path, work: Callable[[], T], encoding: str | None = None) -> T:
+    """Work that reads a file; what goes wrong is told in words."""
+    try:
+        return work()
+    except UNREADABLE as error:
+        problem = problem_of(error, encoding)
+    # Here, not in the except block: the context of the error would carry bytes of the file.
+    raise DataError(f"{path} {problem}.")
+
+
+def read_on(path: Path, parts: Iterator[T], encoding: str | None = None) -> Iterator[T]:
+    """The parts of a file one after another; what goes wrong is told in words."""
+    try:
+        yield from parts
+        return
+    except UNREADABLE as error:
+        problem = problem_of(error, encoding)
+    raise DataError(f"{path} {problem}.")
+
+
+def problem_of(error: Exception, encoding: str | None) -> str:
+    """What an error means for the file, without what it says."""
+    if isinstance(error, UnicodeError):
+        return not_text(encoding)
+    if isinstance(error, FileNotFoundError):
+        return "does not exist"
+    if isinstance(error, IsADirectoryError):
+        return "is a directory, not a file"
+    if isinstance(error, PermissionError):
+        return "cannot be read: permission denied"
+    if isinstance(error, EOFError):
+        return "is cut off: the gzip stream ends before its end mark. Fetch or compress the file again"
+    if isinstance(error, gzip.BadGzipFile | zlib.error):
+        return "is a corrupt gzip file. Fetch or compress the file again"
+    return f"cannot be read: {getattr(error, 'strerror', None) or 'the system refused it'}"
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[BinaryIO]:
+    """The bytes of a file, uncompressed if gzip compressed them, which the content tells and not the name."""
+    if "\0" in str(path):
+        raise DataError("The file cannot be read: its name holds a zero byte.")
+    with path.open("rb") as file:
+        compressed = file.read(len(_GZIP)) == _GZIP
+        file.seek(0)
+        if not compressed:
+            yield file
+            return
+        with gzip.GzipFile(fileobj=file) as unpacked:
+            yield cast(BinaryIO, unpacked)
+
+
+@contextmanager
+def opened_text(path: Path, encoding: str | None) -> Iterator[TextIO]:
+    """The text of a file, with its ends of lines as they are."""
+    known = encoding_of(path, encoding)
+    with opened(path) as file, io.TextIOWrapper(file, encoding=known, newline="") as text:
+        yield text
+
+
+def encoding_of(path: Path, encoding: str | None) -> str:
+    """The codec for a text file: as it is said, else by a mark of the byte order, else UTF-8.
+
+    Where an encoding is said that such a mark belongs to, the mark is no part of the text either.
+    """
+    with opened(path) as file:
+        head = file.read(max(len(mark) for mark, _ in _MARKS))
+    marked = next((codec for mark, codec in _MARKS if head.startswith(mark)), UTF_8)
+    if encoding is None:
+        return marked
+    said = codecs.lookup(encoding).name
+    return marked if said.startswith(marked.removesuffix("-sig")) else said
+
+
+def not_text(encoding: str | None) -> str:
+    """What is wrong with bytes that do not decode."""
+    if encoding is None:
+        return "is not UTF-8 text; say how it is encoded with encoding= (--encoding), such as cp1252, latin-1 or utf-16"
+    return f"is not text in the encoding {encoding}; say another one with encoding= (--encoding)"
+
+
+def content(path: Path, most: int = -1) -> bytes:
+    """The bytes of a file, or so many of them at most."""
+
+    def work() -> bytes:
+        with opened(path) as file:
+            return file.read(most)
+
+    return reading(path, work)
+
+
+def is_fimi(path: Path) -> bool:
+    """Whether a file begins with nothing but digits and blanks, and so is FIMI text."""
+    return not content(path, HEAD_BYTES).translate(None, b"0123456789 \t\r\n")

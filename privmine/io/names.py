@@ -1,0 +1,152 @@
+"""Lists of labels in files: the public universe, and the names of items that are numbers."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from attrs import frozen
+from numpy.typing import NDArray
+
+from privmine.errors import DataError, InputError
+from privmine.io.files_in import ending
+from privmine.model import IntArray
+from privmine.store.labels import is_missing, text_of
+
+#: An integer as it is written in one way only: "007" and "-0" are texts.
+_INTEGER = re.compile(r"0|-?[1-9][0-9]{0,17}")
+#: What a file is called that has more than one label a line, or a line above the labels.
+_TABLES = frozenset({".csv", ".tsv", ".tab", ".json", ".jsonl", ".ndjson", ".parquet", ".pq", ".xlsx"})
+
+
+def read_items(path: str | PathLike[str]) -> list[Any]:
+    """Read an item universe, one label a line; whole numbers if all of them are.
+
+    A line is a label as it stands, blanks and all, since those of a table are as well; empty lines are none.
+    """
+    labels = [line for line in _lines(path, "item file") if line]
+    if not labels:
+        raise InputError(f"The universe has no items: the item file {path} has no label.")
+    if all(len(label) > 1 and label[0] == label[-1] == '"' for label in labels):
+        raise InputError(
+            f"The labels of the item file {path} stand in quotes, which would be part of them; write them without."
+        )
+    return [int(label) for label in labels] if all(map(is_integer, labels)) else labels
+
+
+@frozen(eq=False)
+class Names:
+    """Labels for items that are numbers in the data.
+
+    Attributes:
+        numbers: the numbers that have a label, ascending.
+        labels: the label of each.
+    """
+
+    numbers: IntArray
+    labels: list[Any]
+
+    def places(self, found: NDArray[Any]) -> IntArray:
+        """The position of each number's label; a number without one is refused."""
+        places = np.minimum(np.searchsorted(self.numbers, found), max(len(self.numbers) - 1, 0))
+        if len(found) and not (len(self.numbers) and bool((self.numbers[places] == found).all())):
+            raise InputError(
+                "names= (--names) has no label for some number of the data; the label of number n is entry n, counted "
+                "from 0, unless the names say to which number each of them belongs."
+            )
+        return places
+
+
+def read_names(source: str | PathLike[str] | Mapping[Any, Any] | Iterable[Any]) -> Names:
+    """The labels of numbers: of 0, 1, 2, … in turn, or of the numbers that a mapping has; or a file of either.
+
+    A file has one label a line, or is JSON: a list of labels, or an object such as {"1": "milk"}.
+    """
+    if isinstance(source, str | PathLike):
+        source = _json(source) if str(source).lower().endswith(".json") else _complete_lines(source)
+    if isinstance(source, Mapping):
+        pairs = sorted((_number(key), label) for key, label in source.items())
+        numbers, labels = [number for number, _ in pairs], [label for _, label in pairs]
+    else:
+        labels = list(source)
+        numbers = list(range(len(labels)))
+    if any(map(is_missing, labels)) or any(isinstance(label, list | dict) for label in labels):
+        raise InputError("Some entry of names= (--names) is no label; every number needs one.")
+    if len({text_of(label) for label in labels}) != len(labels) or len(set(numbers)) != len(numbers):
+        raise InputError("names= (--names) has the same label more than once; every number needs a label of its own.")
+    return Names(np.array(numbers, dtype=np.int64), labels)
+
+
+def _number(key: Any) -> int:
+    text = text_of(key)
+    if not is_integer(text) or text.startswith("-"):
+        raise InputError("The keys of names= (--names) are the numbers that the labels belong to, from 0 on.")
+    return int(text)
+
+
+def _complete_lines(path: str | PathLike[str]) -> list[str]:
+    labels = _lines(path, "file of names")
+    while labels and not labels[-1]:
+        labels.pop()
+    if not all(labels):
+        raise DataError(
+            f"{path}, line {labels.index('') + 1}: a line is empty. The label of number n is line n, counted from 0, "
+            "so that no line may be left out."
+        )
+    return labels
+
+
+def _json(path: str | PathLike[str]) -> Any:
+    text = _text(path, "file of names")
+    try:
+        names = json.loads(text)
+    except (ValueError, RecursionError):
+        names = None
+    if not isinstance(names, list | dict):
+        raise DataError(
+            f'The file of names {path} is neither a JSON list of labels nor an object such as {{"1": "milk"}}.'
+        )
+    return names
+
+
+def is_integer(label: str) -> bool:
+    """Whether a text reads as an integer does."""
+    return _INTEGER.fullmatch(label) is not None
+
+
+def numbers(universe: list[Any] | None) -> list[Any] | None:
+    """A FIMI file holds numbers, so its universe must as well."""
+    if universe is None:
+        return None
+    if not all(isinstance(label, int) or (str(label).isascii() and str(label).isdigit()) for label in universe):
+        raise InputError(
+            "The items of a FIMI file are whole numbers from 0; the given universe has other labels. "
+            "names= (--names) gives labels to the numbers."
+        )
+    return [int(label) for label in universe]
+
+
+def _lines(path: str | PathLike[str], what: str) -> list[str]:
+    if ending(Path(path)) in _TABLES:
+        raise InputError(
+            f"{path} is a table by its name, and the {what} is a text file with one label a line, without quotes and "
+            "without a name above them; write the column of labels to such a file."
+        )
+    # Not splitlines(), which also breaks at characters that a label may hold. CRLF is one LF by now.
+    return _text(path, what).split("\n")
+
+
+def _text(path: str | PathLike[str], what: str) -> str:
+    try:
+        return Path(path).read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        problem = f"The {what} {path} is not UTF-8 text."
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "the name is not usable"
+        problem = f"Cannot read the {what} {path}: {reason}."
+    raise DataError(problem)

@@ -1,0 +1,58 @@
+"""Parquet files as tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from privmine.errors import DataError
+from privmine.io.tables import BATCH_ROWS, SAMPLE_ROWS, Batches, Table, arrow, guarded, is_text, kinds_of
+
+
+def parquet_table(paths: Sequence[Path], name: str) -> Table:
+    """A table of Parquet files that have the same columns."""
+    arrow()
+    bare = Table(name, (), (), lambda _: iter(()), _complaint)
+    schema, kinds = guarded(bare, lambda: _looked_at(paths[0]))
+    columns = tuple(schema.names)
+
+    def batches(positions: Sequence[int]) -> Batches:
+        wanted = [columns[position] for position in positions]
+        # The codes that the file has for texts are kept: decoding them is most of the work.
+        coded = [column for column in wanted if is_text(schema.field(column).type)]
+        for path in paths:
+            if tuple(_opened(path).schema_arrow.names) != columns:
+                raise DataError(f"{path} has other columns than {paths[0]}; read only files that are alike.")
+            for batch in _rows(_opened(path, coded), BATCH_ROWS, wanted):
+                yield batch.select(wanted)
+
+    return Table(name, columns, kinds, batches, _complaint)
+
+
+def _looked_at(path: Path) -> tuple[Any, tuple[str, ...]]:
+    """The columns of a file, and what they hold."""
+    file = _opened(path)
+    schema = file.schema_arrow
+    if len(set(schema.names)) < len(schema.names):
+        raise DataError(f"{path} has several columns of one name; rename all but one.")
+    return schema, kinds_of(schema, next(_rows(file, SAMPLE_ROWS), None))
+
+
+def _opened(path: Path, coded: Sequence[str] = ()) -> Any:
+    from pyarrow import parquet
+
+    return parquet.ParquetFile(str(path), read_dictionary=list(coded))
+
+
+def _rows(file: Any, size: int, columns: Sequence[str] | None = None) -> Batches:
+    # Early versions of Arrow fail where a file has no rows at all.
+    return file.iter_batches(size, columns=columns) if file.num_row_groups else iter(())
+
+
+def _complaint(error: Exception) -> str:
+    if isinstance(error, FileNotFoundError):
+        return "it does not exist"
+    if isinstance(error, PermissionError):
+        return "it cannot be read: permission denied"
+    return "it is not a whole Parquet file, but cut off or damaged; fetch or write it again"

@@ -1,0 +1,328 @@
+"""Queries: what a database says of the query is told, what it says of data is not."""
+
+import gzip
+import sqlite3
+import sys
+from contextlib import closing
+from types import ModuleType
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import privmine as pm
+from privmine.errors import PrivmineError
+
+SECRET = "TELLNOBODY"  # noqa: S105 - no password, but a cell that no message may show
+
+
+def refused(match, **options):
+    """Check that a query is refused with such a sentence, and that nothing of the data comes with the error."""
+    with pytest.raises(PrivmineError, match=match) as caught:
+        pm.read(**options)
+    assert SECRET not in str(caught.value)
+    assert caught.value.__context__ is None
+    return str(caught.value)
+
+
+@pytest.fixture
+def shop(tmp_path):
+    """A SQLite database with what a column may hold there: numbers, texts and nothing."""
+    path = tmp_path / "shop.sqlite"
+    connection = sqlite3.connect(path)
+    connection.execute("create table orders (order_id, product, customer_id)")
+    rows = [(1, "milk", 7), ("1", 5, "7"), (2, 5.0, 8), (2, "5", 8), (3, None, 9)]
+    connection.executemany("insert into orders values (?, ?, ?)", rows)
+    connection.commit()
+    connection.close()
+    return path
+
+
+def test_sqlite(shop):
+    """Any cell of SQLite may be of any type; what reads the same is the same."""
+    found = pm.read(sql="select * from orders", database=shop, unit="customer_id", max_baskets=1, drop_missing=True)
+    assert found.universe.labels.tolist() == ["5", "milk"]
+    assert found.store.item_supports().tolist() == [2, 1]
+    assert found.store.count() == 3
+    assert "the query" in repr(found)
+    refused("missing values in the column 'product'", sql="select * from orders", database=str(shop))
+    empty = pm.read(sql="select * from orders where order_id = 99", database=shop)
+    assert empty.store.count() == 0
+
+
+@pytest.mark.parametrize(
+    ("sql", "message"),
+    [
+        ("select order_idd, product from orders", "SQLite says: no such column: order_idd"),
+        ("select * from order_lines", "SQLite says: no such table: order_lines"),
+        ("selec", 'SQLite says: near "selec": syntax error'),
+        ("delete from orders", "one select"),
+        ("select json_extract(product, 'x') as item, order_id from orders", "withheld"),
+        ("select order_id as a, product as b, customer_id as c from orders", "Its columns are: a, b, c"),
+        ("-- nothing", "must be one select"),
+        ("", "The query is empty"),
+        (" ; ", "The query is empty"),
+    ],
+)
+def test_wrong_queries_of_sqlite(shop, sql, message):
+    """A wrong query is told what is wrong with it; the database is never changed."""
+    refused(message, sql=sql, database=shop)
+    assert pm.read(sql="select * from orders", database=shop, drop_missing=True).store.count() == 3
+
+
+def test_databases_that_are_none(tmp_path):
+    """What is no database is refused by name."""
+    refused("cannot be read: No such file", sql="select 1", database=tmp_path / "no.db")
+    (tmp_path / "a.db").write_text(SECRET)
+    refused("neither a SQLite nor a DuckDB database", sql="select 1", database=tmp_path / "a.db")
+    (tmp_path / "b.db").write_bytes(b"SQLite format 3\0" + SECRET.encode() * 500)
+    refused("The query: ", sql="select * from orders", database=tmp_path / "b.db")
+    (tmp_path / "c.db").write_bytes(bytes(8) + b"DUCK" + SECRET.encode() * 500)
+    refused("The query: ", sql="select * from orders", database=tmp_path / "c.db")
+    refused("needs a query", database=tmp_path / "a.db")
+
+
+def test_duckdb_over_files(tmp_path):
+    """A query names files; relative names and patterns are those of the working directory."""
+    pq.write_table(pa.table({"order_id": [1, 1, 2], "product": ["a", "b", "b"]}), tmp_path / "orders.parquet")
+    sql = f"select order_id, product from '{tmp_path}/*.parquet' where product <> 'a'"  # noqa: S608
+    assert pm.read(sql=sql).store.item_supports().tolist() == [2]
+    lists = f"select list(product) as basket from '{tmp_path}/*.parquet' group by order_id"  # noqa: S608
+    assert pm.read(sql=lists).store.item_supports().tolist() == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("sql", "message"),
+    [
+        ("select ordr_id, product from 'PLACE/o.parquet'", r"ordr_id.*order_id"),
+        ("select ordr_id, product from read_csv('PLACE/o.csv', all_varchar=true)", "there is no column 'ordr_id'"),
+        ("select * from 'PLACE/no.parquet'", "no file of the name"),
+        ("select * from nowhere", "nowhere"),
+        ("select * from read_csv('PLACE/o.log', all_varchar=true)", "names of its columns are not shown"),
+        ("select * from read_csv('PLACE/o.log', all_varchar=true) where false", "names of its columns are not shown"),
+        ("selec 1", "DuckDB says: .*syntax error"),
+        ("select order_id, cast(product as int) as item from 'PLACE/o.parquet'", "withheld"),
+        ("select order_id, error(product) as item from 'PLACE/o.parquet'", "withheld"),
+        ("create table x (a int)", "must be one select"),
+        ("select * from 'https://example.invalid/a.parquet'", "extension of DuckDB|no file|withheld"),
+        ("select 1 as a, 2 as a", "not clear"),
+        (";;", "The query is empty"),
+    ],
+)
+def test_wrong_queries_of_duckdb(tmp_path, sql, message):
+    """What is wrong with the query is told; values, and lines that may be data, are not."""
+    pq.write_table(pa.table({"order_id": [1], "product": [SECRET]}), tmp_path / "o.parquet")
+    (tmp_path / "o.csv").write_text(f"{SECRET},a\n{SECRET},b\n")
+    (tmp_path / "o.log").write_text(f"x{SECRET},y{SECRET}\n1,b\n")
+    refused(message, sql=sql.replace("PLACE", str(tmp_path)))
+
+
+def test_views_and_relations_over_text(tmp_path, monkeypatch):
+    """Where a query does not show that it reads text, the first line of that text is not shown either."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "o.log").write_text(f"x{SECRET},y{SECRET}\n1,b\n")
+    with duckdb.connect("shop.duckdb") as connection:
+        connection.execute("create view orders as select * from read_csv('o.log', all_varchar=true)")
+        connection.execute("create table sales (order_id int, product text)")
+    refused("there is no column 'foo'", sql="select foo from orders", database="shop.duckdb")
+    refused("names of its columns are not shown", sql="select * from orders", database="shop.duckdb")
+    refused("Its columns are: order_id, product", sql="select * from sales", database="shop.duckdb", item="x")
+    with duckdb.connect() as connection:
+        refused("names of its columns are not shown", source=connection.sql("select * from read_csv('o.log')"))
+        refused("names of its columns are not shown", source=connection.read_csv("o.log"))
+
+
+@pytest.fixture
+def diagnoses(tmp_path, monkeypatch):
+    """Codes that all read as numbers but for one, as CSV and JSON in the working directory."""
+    monkeypatch.chdir(tmp_path)
+    rows = [("1", "250.00"), ("2", "401.90"), ("3", "V27.0")]
+    (tmp_path / "o.csv").write_text("visit,code\n" + "".join(f"{visit},{code}\n" for visit, code in rows))
+    (tmp_path / "o.csv.gz").write_bytes(gzip.compress((tmp_path / "o.csv").read_bytes()))
+    (tmp_path / "o.json").write_text("".join(f'{{"visit": {visit}, "code": "{code}"}}\n' for visit, code in rows))
+    pq.write_table(pa.table(dict(zip(("visit", "code"), zip(*rows, strict=True), strict=True))), tmp_path / "o.parquet")
+
+
+@pytest.mark.usefixtures("diagnoses")
+@pytest.mark.parametrize(
+    "table",
+    [
+        "'o.csv'",
+        '"o.csv"',
+        "'*.csv'",
+        "'o.csv.gz'",
+        "'o.json'",
+        "read_csv('o.csv')",
+        "READ_CSV_AUTO ('o.csv', header = true)",
+        "read_csv('o.csv', all_varchar = false)",
+        "read_json('o.json')",
+        "read_csv('o.csv', all_varchar = true) union all from 'o.csv'",
+        "read_csv('o.csv', all_varchar = true) union all from read_csv('o.csv')",
+        "read_csv(concat('o', ').csv'), delim = ',')",
+    ],
+)
+def test_a_query_over_text_that_leaves_the_types_open(table):
+    """One row would decide how everybody's labels read: refused, with what to write instead."""
+    refused(r"read_csv\('orders.csv', all_varchar=true\)", sql=f"select visit, code from {table}")  # noqa: S608
+    refused("one select", sql=f"create temp table t as from {table}; select visit, code from t")  # noqa: S608
+
+
+@pytest.mark.usefixtures("diagnoses")
+@pytest.mark.parametrize(
+    "table",
+    [
+        "read_csv('o.csv', all_varchar=true)",
+        "read_csv_auto('o.csv.gz', ALL_VARCHAR = True)",
+        "read_csv('o.csv', columns = {'visit': 'VARCHAR', 'code': 'VARCHAR'})",
+        "read_csv('o.csv', types={'visit': 'BIGINT', 'code': 'VARCHAR'})",
+        "read_json('o.json', columns={'visit': 'BIGINT', 'code': 'VARCHAR'})",
+        "'o.parquet'",
+    ],
+)
+@pytest.mark.parametrize("where", ["true", "code <> 'V27.0'"])
+def test_a_query_that_fixes_the_types(table, where):
+    """Then nobody's labels depend on another's, and what cannot be seen is in the receipt."""
+    found = pm.read(
+        sql=f"select visit, code from {table} where {where}",  # noqa: S608
+        transaction="visit",
+        item="code",
+        items=["250.00", "401.90", "250", "250.0"],
+    )
+    assert found.store.item_supports().tolist() == [1, 1, 0, 0]
+    assert assumed(found) == [ASSUMED]
+
+
+ASSUMED = (
+    "the query treats the rows of each unit by themselves, and the types of its columns do not depend on what is in "
+    "the data"
+)
+
+
+def assumed(transactions):
+    """What the receipt says of the way in."""
+    receipt = pm.mine(transactions, k=1, epsilon=1, simulate=True, seed=1).receipt
+    return [line for line in receipt.assumptions if "query" in line]
+
+
+def test_what_a_query_assumes_is_in_the_receipt(shop):
+    """For any database, and for a relation that is handed over; a frame takes nothing of the kind for granted."""
+    table = pa.table({"order_id": [1], "product": ["a"]})
+    assert assumed(pm.read(sql="select * from orders", database=shop, drop_missing=True)) == [ASSUMED]
+    assert assumed(pm.read(duckdb.from_arrow(table))) == [ASSUMED]
+    assert assumed(pm.read(table)) == []
+
+
+def test_a_query_does_not_see_python_variables():
+    """A name in a query is a table or a file, never a variable that happens to be called so."""
+    orders = pa.table({"order_id": [1], "product": ["a"]})
+    refused("orders", sql="select * from orders")
+    assert pm.read(orders).store.count() == 1
+
+
+def test_a_query_is_read_instead_of_a_source():
+    """A source and a query exclude each other, and a query has no encoding."""
+    with pytest.raises(PrivmineError, match="instead of a source"):
+        pm.read([["a"]], sql="select 1")
+    refused("for text files", sql="select 1", encoding="cp1252")
+
+
+def test_a_relation_that_fails():
+    """A DuckDB relation that fails while it is read says nothing of its data."""
+    relation = duckdb.connect().sql(f"select 1 as order_id, error('{SECRET}') as item")
+    with pytest.raises(PrivmineError, match="withheld") as caught:
+        pm.read(relation)
+    assert SECRET not in str(caught.value)
+
+
+class PostgresError(Exception):
+    """An error as the driver raises it."""
+
+    def __init__(self, message, sqlstate):
+        super().__init__(message)
+        self.sqlstate = sqlstate
+
+
+class Server:
+    """A connection to a server that is not there, with one table and some errors."""
+
+    def __init__(self, address):
+        self.address = address
+
+    def cursor(self):
+        return self
+
+    def close(self):
+        pass
+
+    def execute(self, sql):
+        self.sql = sql
+        if "nowhere" in sql:
+            raise PostgresError(f'INVALID: ERROR:  relation "nowhere" does not exist\nLINE 1: {sql}', "42P01")
+        if "cast" in sql:
+            raise PostgresError(f'ERROR:  invalid input syntax for type integer: "{SECRET}"', "22P02")
+
+    def fetch_record_batch(self):
+        batch = pa.record_batch({"order_id": [1, 1, 2], "product": ["a", "b", "b"]})
+
+        def batches():
+            yield batch
+            if "later" in self.sql:
+                raise PostgresError(SECRET, None)
+
+        return pa.RecordBatchReader.from_batches(batch.schema, batches())
+
+
+@pytest.fixture
+def server(monkeypatch):
+    """Put the server in place of the driver."""
+    driver, package = ModuleType("adbc_driver_postgresql.dbapi"), ModuleType("adbc_driver_postgresql")
+    driver.connect = Server
+    package.dbapi = driver
+    monkeypatch.setitem(sys.modules, "adbc_driver_postgresql", package)
+    monkeypatch.setitem(sys.modules, "adbc_driver_postgresql.dbapi", driver)
+
+
+ADDRESS = f"postgresql://me:{SECRET}@127.0.0.1:1/shop"
+
+
+@pytest.mark.usefixtures("server")
+def test_postgres():
+    """The batches that the driver hands over are read as any other table."""
+    found = pm.read(sql="select order_id, product from orders", database=ADDRESS)
+    assert found.store.item_supports().tolist() == [1, 2]
+    assert SECRET not in repr(found)
+    refused('PostgreSQL says: relation "nowhere" does not exist', sql="select * from nowhere", database=ADDRESS)
+    refused("withheld", sql="select cast(product as int) from orders", database=ADDRESS)
+    refused("withheld", sql="select order_id, product from orders -- later", database=ADDRESS)
+
+
+def test_postgres_without_a_server():
+    """Where no server answers, the password is not part of the message."""
+    refused("The PostgreSQL database: no connection; check the host", sql="select 1", database=ADDRESS)
+
+
+def test_postgres_without_the_driver(monkeypatch):
+    """Where the driver is not installed, the sentence says how to get it."""
+    monkeypatch.setitem(sys.modules, "adbc_driver_postgresql", None)
+    with pytest.raises(PrivmineError, match=r"pip install 'privmine\[postgres\]'"):
+        pm.read(sql="select 1", database=ADDRESS)
+
+
+@pytest.mark.parametrize("database", [None, "shop.db", "shop.duckdb"])
+def test_a_query_writes_no_file(tmp_path, monkeypatch, database):
+    """One select is run and nothing else, so that no exact rows leave by another way."""
+    monkeypatch.chdir(tmp_path)
+    with closing(sqlite3.connect("shop.db")) as connection, connection:
+        connection.execute("create table orders (order_id, product)")
+        connection.execute("insert into orders values (1, 'a')")
+    duckdb.connect("shop.duckdb").close()
+    before = set(tmp_path.iterdir())
+    select = "select 1 as order_id, 'a' as product"
+    assert pm.read(sql=f"{select};", database=database).store.count() == 1
+    for first in ("copy (select 1) to 'stolen.csv'", "vacuum into 'stolen.db'", "attach 'stolen.db' as x", select):
+        for sql in (f"{first}; {select}", first):
+            if sql != select:
+                with pytest.raises(PrivmineError, match=r"one select, and nothing else|says:"):
+                    pm.read(sql=sql, database=database)
+    assert set(tmp_path.iterdir()) == before

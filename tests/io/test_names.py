@@ -1,0 +1,129 @@
+"""Labels that come in a list or a file of their own: the public universe, and the names of numbers."""
+
+import json
+
+import numpy as np
+import pytest
+
+import privmine as pm
+from privmine.errors import DataError, InputError, PrivmineError
+
+SECRET = "TELLNOBODY"  # noqa: S105 - no password, but a label that no message may show
+
+
+def written(path, content):
+    path.write_text(content, encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("names.txt", "none\nmilk\ncafé, ground\n"),
+        ("names.txt", "\ufeffnone\r\nmilk\r\ncafé, ground\r\n\r\n"),
+        ("names.json", '["none", "milk", "café, ground"]'),
+        ("names.json", '{"2": "café, ground", "1": "milk"}'),
+        (None, ["none", "milk", "café, ground"]),
+        (None, {1: "milk", "2": "café, ground"}),
+        (None, np.array(["none", "milk", "café, ground"])),
+    ],
+)
+def test_names_of_numbers(tmp_path, name, content):
+    """A label for each number, in turn or by number, from a file or from Python."""
+    names = content if name is None else written(tmp_path / name, content)
+    for source in ([[1, 2], [2]], written(tmp_path / "a.dat", "1 2\n2\n")):
+        found = pm.read(source, names=names, items=["milk", "café, ground"])
+        assert found.store.item_supports().tolist() == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        (["a", SECRET], "no label for some number"),
+        ({}, "no label for some number"),
+        ({1: "a", 7: SECRET}, "no label for some number"),
+        (["a", SECRET, SECRET], "the same label more than once"),
+        ({1: SECRET, "1": "b"}, "the same label more than once"),
+        (["a", None, SECRET], "no label"),
+        ({1: ["a"], 2: SECRET}, "no label"),
+        ({SECRET: 1}, "numbers that the labels belong to"),
+        ({-1: SECRET}, "numbers that the labels belong to"),
+    ],
+)
+def test_wrong_names(names, message):
+    """A number without a label, and a label of two numbers, are refused."""
+    with pytest.raises(InputError, match=message) as caught:
+        pm.read([[1, 2]], names=names)
+    assert SECRET not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("n.txt", f"a\n\n{SECRET}\n", "line 2: a line is empty"),
+        ("n.json", f'"{SECRET}"', "neither a JSON list"),
+        ("n.json", f'{{"1": "{SECRET}"', "neither a JSON list"),
+    ],
+)
+def test_wrong_files_of_names(tmp_path, name, content, message):
+    """A file of names that is not whole is refused with its place."""
+    with pytest.raises(DataError, match=message) as caught:
+        pm.read([[1]], names=written(tmp_path / name, content))
+    assert SECRET not in str(caught.value)
+    with pytest.raises(DataError, match="Cannot read the file of names"):
+        pm.read([[1]], names=tmp_path / "nowhere.txt")
+
+
+def test_names_are_for_numbers():
+    """Data with labels of its own takes no names."""
+    with pytest.raises(InputError, match="labels of its own"):
+        pm.read([["a"]], names=["b"])
+
+
+def test_a_universe_from_a_file(tmp_path):
+    """One label a line, in the order that breaks ties; whole numbers if all are."""
+    found = pm.read([["b", "c"], [1]], items=written(tmp_path / "items.txt", "b\na\n\n1\n"))
+    assert found.universe.labels.tolist() == ["b", "a", "1"]
+    assert found.store.item_supports().tolist() == [1, 0, 1]
+    found = pm.read([[10, 9]], items=written(tmp_path / "items.txt", "10\n9\n"))
+    assert found.universe.labels.tolist() == [10, 9]
+    with pytest.raises(PrivmineError, match="Cannot read the item file"):
+        pm.read([["a"]], items=tmp_path / "nowhere.txt")
+    (tmp_path / "bad.txt").write_bytes(b"\xff\xfe\xfa")
+    with pytest.raises(PrivmineError, match="is not UTF-8 text"):
+        pm.read([["a"]], items=tmp_path / "bad.txt")
+
+
+def test_lines_of_a_universe_are_labels_as_they_stand(tmp_path):
+    """Blanks are part of a label, as they are in a table; the end of a line is not, whatever it is."""
+    for end in ("\n", "\r\n"):
+        (tmp_path / "items.txt").write_bytes(end.join([" lead", "", "a ", 'b "c"']).encode())
+        found = pm.read([[" lead", "a "], ["lead", "a"]], items=tmp_path / "items.txt")
+        assert found.universe.labels.tolist() == [" lead", "a ", 'b "c"']
+        assert found.store.item_supports().tolist() == [1, 1, 0]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("products.csv", f"product\n{SECRET}\n", "one label a line, without quotes and without a name"),
+        ("items.txt", f'"{SECRET}"\r\n"b"\r\n', "stand in quotes"),
+        ("items.txt", "\n\r\n", "The universe has no items"),
+        ("items.txt", "", "The universe has no items"),
+    ],
+)
+def test_files_that_are_no_universe(tmp_path, name, content, message):
+    """A table, labels in quotes and no labels at all are refused, before anything is spent on them."""
+    with pytest.raises(InputError, match=message) as caught:
+        pm.read([["a"]], items=written(tmp_path / name, content))
+    assert SECRET not in str(caught.value)
+    with pytest.raises(InputError, match="one label a line, without quotes and without a name"):
+        pm.read([[0]], names=written(tmp_path / "names.csv", "name\nmilk\n"))
+    with pytest.raises(InputError, match="The universe has no items"):
+        pm.read([["a"]], items=[])
+
+
+def test_json_keys_keep_large_numbers():
+    """A number may be large; nothing is as long as the largest number."""
+    names = json.loads('{"999999999999999999": "far", "0": "near"}')
+    assert pm.read([[999999999999999999], [0]], names=names).universe.labels.tolist() == ["far", "near"]
