@@ -2,18 +2,45 @@
 
 from __future__ import annotations
 
+import json
 from html import escape
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from privmine.intervals import Interval
     from privmine.release.model import Release
 
 SHOWN = 20
+DEFAULT_LEVEL = 0.95
+#: Stands wherever intervals are shown.
+CAVEAT = "Intervals hold for an itemset fixed in advance, not given that it was selected."
 
 
 def items_text(items: tuple[Any, ...]) -> str:
-    """Labels side by side; what would break a line is shown escaped."""
-    return ", ".join("".join(c if c.isprintable() else repr(c)[1:-1] for c in str(item)) for item in items)
+    """Labels side by side; what would break a line is shown escaped, and what looks like several items quoted."""
+    return ", ".join(map(_label, items))
+
+
+def _label(item: Any) -> str:
+    label = "".join(c if c.isprintable() else repr(c)[1:-1] for c in str(item))
+    # Unquoted, "salt, fine" would read as two items.
+    return json.dumps(label, ensure_ascii=False) if ", " in label or label.startswith('"') else label
+
+
+def percent(level: float) -> str:
+    """A level as people read it."""
+    return f"{100 * level:.10g} %"
+
+
+def whole(value: float) -> str:
+    """A count in whole transactions; a little less than 0 is no -0."""
+    text = f"{value:,.0f}"
+    return "0" if text == "-0" else text
+
+
+def interval_text(found: Interval) -> str:
+    """From where to where, in whole transactions."""
+    return f"{whole(found.low)} to {whole(found.high)}"
 
 
 def headline(release: Release) -> str:
@@ -21,33 +48,36 @@ def headline(release: Release) -> str:
     kind = "private" if release.receipt.private else "SIMULATED, NOT PRIVATE:"
     count = f"{len(release)} of {release.requested}" if len(release) < release.requested else f"{len(release)}"
     about = "" if release.receipt.n_public else "about "
-    return f"{count} {kind} frequent itemsets of {about}{release.total:,.0f} transactions"
+    return f"{count} {kind} frequent itemsets of {about}{release.total:,.0f} {release.receipt.counted}"
 
 
 def as_text(release: Release) -> str:
     """A table of the first rows."""
+    intervals = [interval_text(found) for found in release.intervals()[:SHOWN]]
+    heading = f"{percent(DEFAULT_LEVEL)} interval"
+    width = max(map(len, (*intervals, heading)))
     rows = [
-        f"{position:>5}  {found.support:>8.4f}  {found.count:>12,.0f}  ±{found.standard_error:<9,.0f}"
-        f"{items_text(found.items)}"
-        for position, found in enumerate(release.itemsets[:SHOWN], start=1)
+        f"{position:>5}  {found.support:>8.4f}  {whole(found.count):>12}  {within:>{width}}  {items_text(found.items)}"
+        for position, (found, within) in enumerate(zip(release.itemsets, intervals, strict=False), start=1)
     ]
     if len(release) > SHOWN:
         rows.append(f"    … {len(release) - SHOWN} more")
-    head = f"{'rank':>5}  {'support':>8}  {'count':>12}  {'±':<10}itemset"
-    return "\n".join([headline(release), head, *rows, "", *release.receipt.lines()])
+    head = f"{'rank':>5}  {'support':>8}  {'count':>12}  {heading:>{width}}  itemset"
+    return "\n".join([headline(release), head, *rows, CAVEAT, "", *release.receipt.lines()])
 
 
-def as_html(release: Release) -> str:
+def as_html(release: Release, level: float = DEFAULT_LEVEL) -> str:
     """A table for notebooks and .html files; labels are escaped."""
     rows = "".join(
         f"<tr><td>{position}</td><td>{escape(items_text(found.items))}</td><td>{found.support:.4f}</td>"
-        f"<td>{found.count:,.0f}</td><td>± {found.standard_error:,.0f}</td></tr>"
-        for position, found in enumerate(release, start=1)
+        f"<td>{whole(found.count)}</td><td>{interval_text(within)}</td></tr>"
+        for position, (found, within) in enumerate(zip(release, release.intervals(level), strict=True), start=1)
     )
     warning = "" if release.receipt.private else "<p><strong>NOT PRIVATE: simulated noise.</strong></p>"
     receipt = "".join(f"<li>{escape(line)}</li>" for line in release.receipt.lines())
     return (
-        f"<div class='privmine'>{warning}<p>{escape(headline(release))}</p>"
-        "<table><thead><tr><th>rank</th><th>itemset</th><th>support</th><th>count</th><th>standard error</th></tr>"
-        f"</thead><tbody>{rows}</tbody></table><details><summary>Receipt</summary><ul>{receipt}</ul></details></div>"
+        f"<div class='privmine'>{warning}<p>{escape(headline(release))}</p><table><thead><tr><th>rank</th>"
+        f"<th>itemset</th><th>support</th><th>count</th><th>{percent(level)} interval</th></tr></thead>"
+        f"<tbody>{rows}</tbody></table><p><small>{CAVEAT}</small></p>"
+        f"<details><summary>Receipt</summary><ul>{receipt}</ul></details></div>"
     )

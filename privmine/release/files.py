@@ -5,205 +5,225 @@ from __future__ import annotations
 import csv
 import io
 import json
-import os
-import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from itertools import takewhile
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
 from privmine.errors import DataError, InputError
+from privmine.files import check_place, written
+from privmine.intervals import KeptLaw, check_level, law_from_dict
 from privmine.privacy import Receipt
-from privmine.release.display import as_html
+from privmine.release.display import CAVEAT, DEFAULT_LEVEL, as_html, percent
 from privmine.release.model import FrequentItemset, Release
+from privmine.release.tables import FORMAT, FORMAT_VERSION, facts, library, to_arrow
 
-FORMAT = "privmine release"
-#: Raised when a file of this version could not be read by the code before it.
-FORMAT_VERSION = 1
 _MARK = "# privmine: "
 
 
-def _facts(release: Release) -> dict[str, Any]:
-    """All of a release but its rows."""
-    return {
-        "format": FORMAT,
-        "format_version": FORMAT_VERSION,
-        "private": release.receipt.private,
-        "requested": release.requested,
-        "total": release.total,
-        "total_error": release.total_error,
-        "receipt": release.receipt.to_dict(),
-    }
+def _facts_and_laws(release: Release, level: float) -> tuple[dict[str, Any], list[int | None]]:
+    """All of a release but its rows, with each law of noise once; and for each row the position of its law."""
+    place: dict[KeptLaw, int] = {}
+
+    def number(law: KeptLaw | None) -> int | None:
+        return None if law is None else place.setdefault(law, len(place))
+
+    rows = [number(found.law) for found in release]
+    total = number(release.total_law)
+    laws = [law.to_dict() for law in place]
+    return {**facts(release, level), "laws": laws, "total_law": total}, rows
 
 
-def to_json(release: Release) -> str:
+def to_json(release: Release, level: float = DEFAULT_LEVEL) -> str:
     """The release as JSON, the receipt inside."""
+    whole, laws = _facts_and_laws(release, level)
     rows = [
         {
             "items": list(found.items),
             "count": found.count,
             "support": found.support,
+            "ci_low": low,
+            "ci_high": high,
             "standard_error": found.standard_error,
+            "law": law,
         }
-        for found in release
+        for found, (low, high), law in zip(release, release.intervals(level), laws, strict=True)
     ]
-    return json.dumps({**_facts(release), "itemsets": rows}, ensure_ascii=False, indent=2) + "\n"
+    return json.dumps({**whole, "intervals": CAVEAT, "itemsets": rows}, ensure_ascii=False, indent=2) + "\n"
 
 
-def to_csv(release: Release) -> str:
+def to_csv(release: Release, level: float = DEFAULT_LEVEL) -> str:
     """The release as CSV; the receipt stands above the header in lines that start with #.
 
     An itemset is a JSON list in one cell, so that a label may contain anything.
     """
+    whole, laws = _facts_and_laws(release, level)
     out = io.StringIO()
-    for line in release.receipt.lines():
+    for line in (*release.receipt.lines(), f"ci_low and ci_high: {percent(level)} for each count. {CAVEAT}"):
         out.write(f"# {' '.join(line.split())}\n")
-    out.write(f"{_MARK}{json.dumps(_facts(release), ensure_ascii=True)}\n")
-    columns = release.columns()
+    out.write(f"{_MARK}{json.dumps(whole, ensure_ascii=True)}\n")
+    columns = release.columns(level)
     columns["itemsets"] = [json.dumps(list(items), ensure_ascii=False) for items in columns["itemsets"]]
+    columns["law"] = laws
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(columns)
     writer.writerows(zip(*columns.values(), strict=True))
     return out.getvalue()
 
 
-def to_html(release: Release) -> str:
+def to_html(release: Release, level: float = DEFAULT_LEVEL) -> str:
     """A page of its own."""
     title = "Frequent itemsets" if release.receipt.private else "NOT PRIVATE: simulated frequent itemsets"
     style = (
         "body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem}"
         "table{border-collapse:collapse}td,th{padding:.2rem .8rem;text-align:left;border-bottom:1px solid #ddd}"
-        "td:nth-child(n+3){text-align:right;font-variant-numeric:tabular-nums}"
+        "td:nth-child(2){overflow-wrap:anywhere}"
+        "th:nth-child(n+3),td:nth-child(n+3){text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}"
     )
     return (
         f"<!doctype html><html lang='en'><meta charset='utf-8'><title>{title}</title><style>{style}</style>"
-        f"<h1>{title}</h1>{as_html(release)}</html>\n"
+        f"<h1>{title}</h1>{as_html(release, level)}</html>\n"
     )
 
 
-def _parquet(release: Release) -> bytes:
-    try:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-    except ImportError:
-        raise InputError("Writing Parquet needs pyarrow; run: pip install 'privmine[parquet]'.") from None
-    columns = release.columns()
-    columns["itemsets"] = [[str(item) for item in items] for items in columns["itemsets"]]
-    labels = json.dumps([list(found.items) for found in release], ensure_ascii=False)
-    table = pa.table(columns).replace_schema_metadata(
-        {"privmine": json.dumps(_facts(release)), "privmine.labels": labels}
-    )
+def _parquet(release: Release, level: float) -> bytes:
+    whole, laws = _facts_and_laws(release, level)
+    parquet, pa = library("pyarrow.parquet", "Parquet"), library("pyarrow", "Parquet")
+    table = to_arrow(release, level).append_column("law", pa.array(laws, pa.int64()))
     sink = io.BytesIO()
-    pq.write_table(table, sink)
+    parquet.write_table(table.replace_schema_metadata({"privmine": json.dumps(whole)}), sink)
     return sink.getvalue()
 
 
-WRITERS: dict[str, Callable[[Release], bytes]] = {
-    ".csv": lambda release: to_csv(release).encode(),
-    ".json": lambda release: to_json(release).encode(),
-    ".html": lambda release: to_html(release).encode(),
+WRITERS: dict[str, Callable[[Release, float], bytes]] = {
+    ".csv": lambda release, level: to_csv(release, level).encode(),
+    ".json": lambda release, level: to_json(release, level).encode(),
+    ".html": lambda release, level: to_html(release, level).encode(),
     ".parquet": _parquet,
 }
 
 
-def check_output(path: str | Path) -> Path:
+def check_output(path: str | Path, overwrite: bool = True) -> Path:
     """Make sure that a release could be written here, before anything is spent on it."""
     path = Path(path)
     suffix = path.suffix.lower()
     if suffix not in WRITERS:
         raise InputError(f"Cannot tell a format from {path.name!r}; end it in one of {', '.join(WRITERS)}.")
     if suffix == ".parquet":
-        try:
-            import pyarrow.parquet  # noqa: F401 - only whether it is there
-        except ImportError:
-            raise InputError("Writing Parquet needs pyarrow; run: pip install 'privmine[parquet]'.") from None
-    if path.is_dir():
-        raise InputError(f"{path} is a directory; name a file in it.")
-    if not path.parent.is_dir():
-        raise InputError(f"There is no directory {path.parent}; create it first, or choose another path.")
-    try:
-        handle, probe = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        os.close(handle)
-        Path(probe).unlink()
-    except OSError as error:
-        raise InputError(f"Cannot write to {path.parent}: {error.strerror}.") from None
-    if path.exists() and not os.access(path, os.W_OK):
-        raise InputError(f"{path} exists and may not be overwritten; choose another path.")
+        library("pyarrow.parquet", "Parquet")
+    check_place(path)
+    if not overwrite and path.exists():
+        raise InputError(
+            f"{path} exists, and may be a release that was paid for; choose another name, or replace it: "
+            "overwrite=True (--force)."
+        )
     return path
 
 
-def save(release: Release, path: str | Path) -> None:
+def save(release: Release, path: str | Path, level: float = DEFAULT_LEVEL) -> None:
     """Write a release; a reader finds the old file or the whole new one, never a part."""
     path = check_output(path)
-    content = WRITERS[path.suffix.lower()](release)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        # mkstemp makes files for the owner only; a release is public, so the usual rights apply.
-        Path(temporary).chmod(0o666 & ~_umask())
-        Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+    content = WRITERS[path.suffix.lower()](release, check_level(level))
+    with written(path, public=True) as file:
+        file.write(content)
 
 
 def load(path: str | Path) -> Release:
-    """Read a release that `save` wrote as CSV, JSON or Parquet."""
+    """Read a release that `save` wrote as CSV, JSON or Parquet, also by an earlier version."""
     path = Path(path)
+    parquet = library("pyarrow.parquet", "Parquet") if path.suffix.lower() == ".parquet" else None
     try:
-        if path.suffix.lower() == ".parquet":
-            return _from_parquet(path)
-        text = path.read_text(encoding="utf-8")
+        if parquet is not None:
+            return _from_table(parquet.read_table(path))
+        text = path.read_text(encoding="utf-8-sig")
         return _from_json(text) if path.suffix.lower() == ".json" else _from_csv(text)
+    except _NewerVersionError:
+        raise DataError(f"{path} was saved by a newer privmine; upgrade privmine to read it.") from None
     except OSError as error:
         raise DataError(f"Cannot read {path}: {error.strerror or 'it is not a file of that kind'}.") from None
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError, csv.Error):
         raise DataError(f"{path} is not a release that privmine saved as CSV, JSON or Parquet.") from None
 
 
-def _release(facts: dict[str, Any], rows: list[FrequentItemset]) -> Release:
-    if facts["format"] != FORMAT or facts["format_version"] > FORMAT_VERSION:
+class _NewerVersionError(Exception):
+    pass
+
+
+def _release(whole: dict[str, Any], rows: Iterable[tuple[Any, Any, Any, Any, Any]]) -> Release:
+    """Put a release together from facts and rows (items, count, support, standard error, position of the law)."""
+    if whole["format"] != FORMAT:
         raise ValueError
-    receipt = Receipt.from_dict(facts["receipt"])
-    return Release(tuple(rows), facts["requested"], facts["total"], facts["total_error"], receipt)
+    if whole["format_version"] > FORMAT_VERSION:
+        raise _NewerVersionError
+    # The first version had no laws.
+    laws = [law_from_dict(law) for law in whole.get("laws", ())]
+
+    def law(number: Any) -> KeptLaw | None:
+        return None if number in (None, "") else laws[int(number)]
+
+    itemsets = [
+        FrequentItemset(_labels(items), _number(count), _number(support), _number(error), law(number))
+        for items, count, support, error, number in rows
+    ]
+    return Release(
+        tuple(itemsets),
+        int(whole["requested"]),
+        _number(whole["total"]),
+        _number(whole["total_error"]),
+        Receipt.from_dict(whole["receipt"]),
+        law(whole.get("total_law")),
+    )
+
+
+def _number(value: Any) -> float:
+    number = float(value)
+    if not isfinite(number):
+        raise ValueError
+    return number
+
+
+def _labels(items: Any) -> tuple[Any, ...]:
+    if not isinstance(items, list) or not all(isinstance(item, str | int) for item in items):
+        raise ValueError
+    return tuple(items)
 
 
 def _from_json(text: str) -> Release:
-    facts = json.loads(text)
-    return _release(facts, [FrequentItemset(**row) for row in facts["itemsets"]])
+    whole = json.loads(text)
+    names = ("items", "count", "support", "standard_error")
+    return _release(whole, ((*(row[name] for name in names), row.get("law")) for row in whole["itemsets"]))
 
 
 def _from_csv(text: str) -> Release:
     lines = text.splitlines(keepends=True)
     head = list(takewhile(lambda line: line.startswith("#"), lines))
-    facts = json.loads(next((line.removeprefix(_MARK) for line in head if line.startswith(_MARK)), ""))
-    body = csv.DictReader(io.StringIO("".join(lines[len(head) :]), newline=""))
-    rows = [
-        FrequentItemset(
-            json.loads(row["itemsets"]),
-            float(row["count"]),
-            float(row["support"]),
-            float(row["standard_error"]),
-        )
+    whole = json.loads(next((line.removeprefix(_MARK) for line in head if line.startswith(_MARK)), ""))
+    with _cells_of_any_size():
+        body = list(csv.DictReader(io.StringIO("".join(lines[len(head) :]), newline="")))
+    rows = (
+        (json.loads(row["itemsets"]), row["count"], row["support"], row["standard_error"], row.get("law"))
         for row in body
-    ]
-    return _release(facts, rows)
+    )
+    return _release(whole, rows)
 
 
-def _from_parquet(path: Path) -> Release:
-    import pyarrow.parquet as pq
+@contextmanager
+def _cells_of_any_size() -> Iterator[None]:
+    """The csv module refuses cells beyond 128 KB unless it is told otherwise."""
+    usual = csv.field_size_limit(2**31 - 1)
+    try:
+        yield
+    finally:
+        csv.field_size_limit(usual)
 
-    table = pq.read_table(path)
+
+def _from_table(table: Any) -> Release:
     metadata = table.schema.metadata or {}
-    labels = json.loads(metadata[b"privmine.labels"])
-    numbers = zip(labels, *(table[name].to_pylist() for name in ("count", "support", "standard_error")), strict=True)
-    return _release(json.loads(metadata[b"privmine"]), [FrequentItemset(*row) for row in numbers])
+    # In the first version items were text in the table, and labels of their own type beside it.
+    first = b"privmine.labels" in metadata
+    itemsets = json.loads(metadata[b"privmine.labels"]) if first else table["itemsets"].to_pylist()
+    columns = [table[name].to_pylist() for name in ("count", "support", "standard_error")]
+    laws = table["law"].to_pylist() if "law" in table.column_names else [None] * len(table)
+    return _release(json.loads(metadata[b"privmine"]), zip(itemsets, *columns, laws, strict=True))

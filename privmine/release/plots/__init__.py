@@ -1,0 +1,62 @@
+"""Pictures of a release: supports with intervals, the pairs as a graph, the pairs as a matrix.
+
+matplotlib is an extra (`pip install 'privmine[plots]'`) and imported only when something is drawn. A picture is
+drawn into the axes that it is given, or into a new figure. It needs no data and costs no budget.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import TYPE_CHECKING, Any
+
+from privmine.errors import InputError, UnknownNameError
+from privmine.intervals import check_level
+from privmine.release.display import DEFAULT_LEVEL
+from privmine.release.plots.graph import graph
+from privmine.release.plots.matrix import matrix
+from privmine.release.plots.support import support
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from privmine.release.model import Release
+
+#: How each kind is laid out, and how many itemsets or items it shows unless told otherwise.
+_KINDS = {"support": (support, 25), "graph": (graph, 25), "matrix": (matrix, 16)}
+
+
+def plot(
+    release: Release,
+    kind: str = "support",
+    *,
+    ax: Axes | None = None,
+    top: int | None = None,
+    level: float = DEFAULT_LEVEL,
+) -> Axes:
+    """Draw a release; for arguments see `Release.plot`."""
+    if kind not in _KINDS:
+        raise UnknownNameError("kind of picture", str(kind), _KINDS)
+    lay_out, most = _KINDS[kind]
+    drawing = lay_out(release, most if top is None else _whole(top), check_level(level))
+    axes = _new_axes(drawing.size) if ax is None else ax
+    drawing.draw(axes)
+    return axes
+
+
+def _whole(top: Any) -> int:
+    try:
+        number = operator.index(top)
+    except TypeError:
+        raise InputError(f"top must be a whole number, not {top!r}.") from None
+    if isinstance(top, bool) or number < 1:
+        raise InputError(f"top must be at least 1, not {top!r}.")
+    return number
+
+
+def _new_axes(size: tuple[float, float]) -> Axes:
+    try:
+        from matplotlib import pyplot
+    except ImportError:
+        raise InputError("Pictures need matplotlib: pip install 'privmine[plots]'.") from None
+    axes: Axes = pyplot.subplots(layout="constrained", figsize=size)[1]
+    return axes

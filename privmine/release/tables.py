@@ -1,0 +1,88 @@
+"""A release as the tables of pandas, Polars and Arrow; each carries the receipt. All three are extras."""
+
+from __future__ import annotations
+
+import json
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from privmine.errors import InputError
+
+if TYPE_CHECKING:
+    from privmine.release.model import Release
+
+FORMAT = "privmine release"
+#: Raised when a file of this version could not be read by the code before it.
+FORMAT_VERSION = 3
+
+_EXTRAS = {"pandas": "pandas", "polars": "polars", "pyarrow": "tables", "pyarrow.parquet": "tables"}
+
+
+def library(name: str, what: str) -> Any:
+    """Import what comes with an extra, or say which one."""
+    try:
+        return import_module(name)
+    except ImportError:
+        package = name.partition(".")[0]
+        raise InputError(f"{what} needs {package}; run: pip install 'privmine[{_EXTRAS[name]}]'.") from None
+
+
+def facts(release: Release, level: float) -> dict[str, Any]:
+    """All of a release but its rows and the noise in them."""
+    return {
+        "format": FORMAT,
+        "format_version": FORMAT_VERSION,
+        "private": release.receipt.private,
+        "requested": release.requested,
+        "total": release.total,
+        "total_error": release.total_error,
+        "level": level,
+        "receipt": release.receipt.to_dict(),
+    }
+
+
+def to_pandas(release: Release, level: float) -> Any:
+    """See `Release.to_pandas`."""
+    pandas = library("pandas", "A DataFrame of pandas")
+    columns: dict[str, Any] = release.columns(level)
+    columns["itemsets"] = pandas.Series([frozenset(items) for items in columns["itemsets"]], dtype=object)
+    frame = pandas.DataFrame(columns)
+    frame.attrs.update(privmine=release.receipt.to_dict(), privmine_level=level)
+    return frame
+
+
+def to_polars(release: Release, level: float) -> Any:
+    """See `Release.to_polars`; a frame of Polars has no place for metadata, so the receipt is a column."""
+    polars = library("polars", "A DataFrame of Polars")
+    columns = release.columns(level)
+    columns["itemsets"] = [list(items) for items in columns["itemsets"]]
+    types = {
+        "itemsets": polars.List(polars.Int64 if _whole(release) else polars.String),
+        "length": polars.Int64,
+        "simulated": polars.Boolean,
+    }
+    receipt = json.dumps(release.receipt.to_dict(), ensure_ascii=False)
+    frame = polars.DataFrame(columns, schema={name: types.get(name, polars.Float64) for name in columns})
+    return frame.with_columns(receipt=polars.lit(receipt))
+
+
+def to_arrow(release: Release, level: float) -> Any:
+    """See `Release.to_arrow`."""
+    pa = library("pyarrow", "A table of Arrow")
+    columns = release.columns(level)
+    columns["itemsets"] = [list(items) for items in columns["itemsets"]]
+    types = {
+        "itemsets": pa.list_(pa.int64() if _whole(release) else pa.string()),
+        "length": pa.int64(),
+        "simulated": pa.bool_(),
+    }
+    schema = pa.schema(
+        [(name, types.get(name, pa.float64())) for name in columns],
+        metadata={"privmine": json.dumps(facts(release, level), ensure_ascii=False)},
+    )
+    return pa.table(columns, schema=schema)
+
+
+def _whole(release: Release) -> bool:
+    """Whether labels are whole numbers; a universe has either those or text."""
+    return all(isinstance(item, int) for found in release for item in found.items)
