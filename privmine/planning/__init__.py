@@ -1,0 +1,8 @@
+"""Planning: what a run would cost and how exact it would be, before anything is spent."""
+
+from __future__ import annotations
+
+from privmine.planning.model import Plan
+from privmine.planning.planner import plan
+
+__all__ = ["Plan", "plan"]

@@ -1,0 +1,236 @@
+"""Making a plan: rehearse at the ε in question, at others, and at the ε that a wanted error costs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from attrs import evolve
+
+from privmine.errors import BudgetError, InputError
+from privmine.ledger import Ledger
+from privmine.model import DATA_STAGES, BasisSet, Unit, exact
+from privmine.pipeline import DEFAULT_METHOD, LARGEST_EPSILON, SMALLEST_EPSILON, Pipeline, whole_number
+from privmine.planning.model import Plan, Point, Shape, Share
+from privmine.planning.patterns import AS_GIVEN
+from privmine.planning.question import (
+    DEFAULT_ITEMS,
+    Target,
+    as_ledger,
+    assumed_lambdas,
+    given_bases,
+    item_count,
+    target_of,
+    unit_of,
+    whole_or_none,
+)
+from privmine.planning.rehearsal import Choice, Rehearsal, Selected, UnplannableError, made_up_baskets
+from privmine.planning.sizes import SizeErrors, SizeRange, ranges, size_errors
+from privmine.planning.target import least_epsilon
+
+DEFAULT_K = 100
+#: Where bases are built to find the extreme ones, until the ε in question is known.
+_SOME_EPSILON = Fraction(1)
+
+
+def plan(
+    k: int = DEFAULT_K,
+    epsilon: Any = None,
+    *,
+    method: str = DEFAULT_METHOD,
+    pipeline: Pipeline | None = None,
+    transactions: int | None = None,
+    items: int = DEFAULT_ITEMS,
+    lam: int | None = None,
+    bases: int | BasisSet | Iterable[Iterable[Any]] | None = None,
+    length: int | None = None,
+    max_length: int | None = None,
+    unit: str | None = None,
+    max_baskets: int = 1,
+    target_error: Any = None,
+    target_size: int | None = None,
+    ledger: Ledger | str | Path | None = None,
+    dataset: str | None = None,
+) -> Plan:
+    """Tell what a run would spend on what and how exact its counts would be, without any data.
+
+    Args:
+        k: how many itemsets the run would release.
+        epsilon: its privacy budget; without it, the ε that the target error costs.
+        method: a whole pipeline by name.
+        pipeline: a pipeline, instead of a method.
+        transactions: about how many transactions there are, to tell errors as frequencies.
+        items: about how many items there are to choose from.
+        lam: λ, how many items the top k itemsets are made of; without it, all that it can be is tried.
+        bases: the bases to count with: how many (with `length`), or the bases themselves, of any labels.
+        length: how many items each of so many bases has.
+        max_length: the longest itemset to release.
+        unit: who would be protected, such as "customer_id"; without it each transaction.
+        max_baskets: how many transactions of one unit would count; noise grows with it.
+        target_error: the standard error of a count that is wanted, in transactions or as "0.1%" of them.
+        target_size: for itemsets of this size; without it for all sizes.
+        ledger: a ledger to look up what would remain, or its path; it is not charged.
+        dataset: the name of the data in the ledger.
+    """
+    wanted = whole_number(k, "k, the number of itemsets,")
+    count = item_count(items)
+    about = whole_or_none(transactions, "The number of transactions")
+    target = target_of(target_error, target_size, about)
+    if epsilon is None and target is None:
+        raise InputError(
+            "Say what to plan for: an ε to learn its error (epsilon=, --epsilon 1), or an error to learn its ε "
+            "(target_error=, --target-error 50)."
+        )
+    if (ledger is None) != (dataset is None):
+        raise InputError("A ledger keeps one budget for each dataset; pass both ledger= (--ledger) and dataset=.")
+    protected = unit_of(unit, max_baskets, ledger, dataset)
+    chosen = Pipeline(method) if pipeline is None else pipeline
+    if not isinstance(chosen, Pipeline):
+        raise InputError(f"pipeline= takes a Pipeline, not {chosen!r}; a method known by name goes to method=.")
+    rehearsal = Rehearsal(chosen, made_up_baskets(count, protected), wanted, max_length)
+    request = rehearsal.request(_SOME_EPSILON if epsilon is None else exact(epsilon, "ε"))
+    planner = _Planner(
+        rehearsal, assumed_lambdas(lam, request.k, count, request.max_length), given_bases(bases, length)
+    )
+    reached = None if target is None else planner.least_epsilon(target, request.epsilon)
+    budget = request.epsilon if epsilon is not None or reached is None else reached
+    shapes, unknown = planner.shapes(budget)
+    left, refusal = _left(ledger, dataset, budget, protected)
+    selections = planner.selections(budget)
+    shares = selections[0].plan
+    return Plan(
+        method=chosen.method,
+        k=wanted,
+        epsilon=budget,
+        items=count,
+        transactions=about,
+        lams=tuple(selected.lam for selected in selections if selected.lam is not None),
+        unit=protected,
+        shares=tuple(Share(stage, chosen.parts[stage].name, getattr(shares, stage) * budget) for stage in DATA_STAGES),
+        shapes=shapes,
+        sizes=ranges(shape.sizes for shape in shapes),
+        choices=planner.choices(budget),
+        points=() if unknown else tuple(planner.point(at, shapes) for at in around(budget)),
+        target=target,
+        target_epsilon=reached,
+        unknown=unknown,
+        dataset=dataset,
+        remaining=left,
+        refusal=refusal,
+    )
+
+
+class _Planner:
+    """Rehearsals at several ε and λ, each done once."""
+
+    def __init__(self, rehearsal: Rehearsal, lams: Sequence[int], bases: BasisSet | None) -> None:
+        self._rehearsal = rehearsal
+        self._lams = lams
+        self._given = bases
+        self._selected: dict[Fraction, tuple[Selected, ...]] = {}
+        # Built once for each λ: bases follow from what was selected, not from ε.
+        self._bases: dict[int | None, list[Shape]] = {}
+
+    def selections(self, epsilon: Fraction) -> tuple[Selected, ...]:
+        """A rehearsal up to the selection for each λ; one alone where the method has no λ, or a public one."""
+        if epsilon not in self._selected:
+            found = [self._rehearsal.select(epsilon, lam) for lam in self._lams]
+            self._selected[epsilon] = tuple({selected.lam: selected for selected in found}.values())
+        return self._selected[epsilon]
+
+    def choices(self, epsilon: Fraction) -> tuple[Choice, ...]:
+        """What the selection can tell apart, for the smallest and the largest λ."""
+        selections = self.selections(epsilon)
+        ends = selections if len(selections) == 1 else (selections[0], selections[-1])
+        return tuple(choice for selected in ends for choice in selected.choices)
+
+    def shapes(self, epsilon: Fraction) -> tuple[tuple[Shape, ...], str | None]:
+        """All basis sets with their errors; without errors, and why, where those are not known."""
+        bare = [shape for selected in self.selections(epsilon) for shape in self._built(selected)]
+        try:
+            self._rehearsal.check_errors(self.selections(epsilon)[0], bare[0].basis)
+            return self._measured(epsilon, bare), None
+        except UnplannableError as reason:
+            return tuple(bare), str(reason)
+
+    def point(self, epsilon: Fraction, shapes: Sequence[Shape]) -> Point:
+        """The ranges at another ε, from the extreme ones of the shapes."""
+        measured = self._measured(epsilon, extremes(shapes))
+        return Point(epsilon, ranges(shape.sizes for shape in measured), self.choices(epsilon))
+
+    def least_epsilon(self, target: Target, start: Fraction) -> Fraction:
+        """The smallest ε for which the typical errors are at most those wanted, whatever the bases."""
+        shapes, unknown = self.shapes(start)
+        if unknown:
+            raise InputError(f"{unknown} So no ε can be named for a target error.")
+        if target.size is not None and target.size not in {found.size for shape in shapes for found in shape.sizes}:
+            raise InputError(f"No itemset of {target.size:,} items would be counted; choose a smaller target size.")
+
+        def searched(among: Sequence[Shape]) -> Fraction:
+            return least_epsilon(lambda at: _reached(self._measured(at, among), target))
+
+        found = searched(extremes(shapes))
+        # Which bases are the worst ones may change with ε, if only a little.
+        return found if _reached(self._measured(found, shapes), target) else searched(shapes)
+
+    def _built(self, selected: Selected) -> list[Shape]:
+        if selected.lam not in self._bases:
+            found = self._rehearsal.bases(selected)
+            if self._given is not None:
+                if next(found)[1].candidates is not None:
+                    part = self._rehearsal.pipeline.parts["construct_basis"]
+                    raise InputError(f"{part} counts itemsets one by one, not by bases; leave the bases out.")
+                found = iter([(AS_GIVEN, self._given)])
+            # Several patterns may lead to the same bases; their first one will do.
+            distinct: dict[BasisSet, str] = {}
+            for pattern, basis in found:
+                distinct.setdefault(basis, pattern)
+            self._bases[selected.lam] = [Shape(selected.lam, pattern, basis) for basis, pattern in distinct.items()]
+        return self._bases[selected.lam]
+
+    def _measured(self, epsilon: Fraction, shapes: Iterable[Shape]) -> tuple[Shape, ...]:
+        selected = {found.lam: found for found in self.selections(epsilon)}
+        return tuple(evolve(shape, sizes=self._errors(selected[shape.lam], shape.basis)) for shape in shapes)
+
+    def _errors(self, selected: Selected, basis: BasisSet) -> tuple[SizeErrors, ...]:
+        return size_errors(self._rehearsal.counts(selected, basis), selected.request.max_length)
+
+
+def extremes(shapes: Sequence[Shape]) -> tuple[Shape, ...]:
+    """The shapes that are the best or the worst ones for some itemset size."""
+    kept: dict[int, Shape] = {}
+    for size in {errors.size for shape in shapes for errors in shape.sizes}:
+        having = [
+            (errors, place) for place, shape in enumerate(shapes) for errors in shape.sizes if errors.size == size
+        ]
+        for key in ("typical", "most", "told"):
+            for end in (min, max):
+                place = end(having, key=lambda pair: float(getattr(pair[0], key)))[1]
+                kept[place] = shapes[place]
+    return tuple(kept.values())
+
+
+def around(epsilon: Fraction) -> tuple[Fraction, ...]:
+    """Round numbers from a tenth of ε to ten times as much, and ε itself."""
+    steps = [SMALLEST_EPSILON * 10**decade * step for decade in range(11) for step in (1, 2, 5)]
+    near = [step for step in steps if epsilon / 10 <= step <= min(10 * epsilon, LARGEST_EPSILON)]
+    return tuple(sorted({epsilon, *near}))
+
+
+def _reached(shapes: Iterable[Shape], target: Target) -> bool:
+    found: tuple[SizeRange, ...] = ranges(shape.sizes for shape in shapes)
+    return all(Fraction(size.high) <= target.error for size in found if target.size in (None, size.size))
+
+
+def _left(
+    ledger: Ledger | str | Path | None, dataset: str | None, epsilon: Fraction, unit: Unit
+) -> tuple[Fraction | None, str | None]:
+    """What a ledger would have left, and why it would refuse, if it would; nothing is charged."""
+    if ledger is None or dataset is None:
+        return None, None
+    try:
+        return as_ledger(ledger).check(dataset, epsilon, unit=unit.name).remaining_epsilon, None
+    except BudgetError as refusal:
+        return None, f"The run would be refused: {refusal}"

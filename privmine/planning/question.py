@@ -1,0 +1,170 @@
+"""What a plan is asked for, checked and in exact numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+from math import comb, sqrt
+from typing import Any
+
+from attrs import frozen
+
+from privmine.bases import DEFAULT_LIMIT, LONGEST_LIMIT
+from privmine.errors import InputError
+from privmine.ledger import Ledger
+from privmine.ledger.checks import unit_name
+from privmine.ledger.values import TRANSACTION
+from privmine.model import BasisSet, Unit, exact
+from privmine.pipeline import whole_number
+
+#: The number of items enters by its logarithm only, so that a guess will do.
+DEFAULT_ITEMS = 1000
+_MOST_ITEMS = 10_000_000
+#: The bins of all given bases together.
+_MOST_BINS = 2**23
+
+
+@frozen
+class Target:
+    """A wanted error.
+
+    Attributes:
+        error: the largest typical standard error of a count.
+        size: for itemsets of this size; None for all sizes.
+    """
+
+    error: Fraction
+    size: int | None
+
+
+def item_count(items: Any) -> int:
+    """How many items there are to choose from."""
+    count = whole_number(items, "The number of items")
+    if count > _MOST_ITEMS:
+        raise InputError(f"The number of items must be at most {_MOST_ITEMS:,}; plan with that instead.")
+    return count
+
+
+def unit_of(unit: str | None, max_baskets: Any, ledger: Any, dataset: str | None) -> Unit:
+    """Who is to be protected; where several baskets count and nobody is named, whoever the ledger's budget is for."""
+    baskets = whole_number(max_baskets, "max_baskets (--max-baskets)")
+    if unit is None and baskets > 1 and ledger is not None and dataset is not None:
+        unit = as_ledger(ledger).budget(dataset).unit
+    if unit is None or unit == TRANSACTION:
+        if baskets > 1:
+            raise InputError(
+                "max_baskets (--max-baskets) bounds the transactions of a unit; name who is protected: "
+                "unit= (--unit), for instance customer_id."
+            )
+        return Unit()
+    return Unit(unit_name(unit), baskets)
+
+
+def as_ledger(ledger: Any) -> Ledger:
+    """The ledger itself, or that at a path."""
+    return ledger if isinstance(ledger, Ledger) else Ledger(ledger)
+
+
+def assumed_lambdas(lam: Any, k: int, items: int, max_length: int | None) -> tuple[int, ...]:
+    """λ as it was given, else numbers that span what it can be: the top k itemsets have at most k items."""
+    high = min(k, items)
+    if lam is not None:
+        given = whole_number(lam, "lam (--lam), the number of items in the top k itemsets,")
+        if given > high:
+            raise InputError(
+                f"λ = {given:,} is more than the top k itemsets can have: at most k items, and at most all that "
+                f"there are, which makes {high:,}. Lower --lam, or raise --k or --items."
+            )
+        return (given,)
+    low = 1
+    while low < high and _itemsets_of(low, max_length) < k:
+        low += 1
+    # Where one basis no longer holds all items, errors jump.
+    middle = (DEFAULT_LIMIT, DEFAULT_LIMIT + 1, round(sqrt(DEFAULT_LIMIT * high)))
+    return tuple(sorted({low, high, *(between for between in middle if low < between < high)}))
+
+
+def _itemsets_of(items: int, max_length: int | None) -> int:
+    return sum(comb(items, size) for size in range(1, min(items, max_length or items) + 1))
+
+
+def given_bases(bases: Any, length: Any) -> BasisSet | None:
+    """The bases that were given: a basis set, collections of items, or how many there are and how long.
+
+    Of w bases of ℓ items, those itemsets are told of which one basis of ℓ items answers, one for each
+    size, since all of a size have the same error; the other bases only take their part of the budget.
+    """
+    if bases is None:
+        if length is not None:
+            raise InputError("A length says how long how many bases are; give their number too: bases= (--bases).")
+        return None
+    if isinstance(bases, BasisSet):
+        found = bases
+    elif isinstance(bases, Iterable) and not isinstance(bases, str | bytes):
+        found = _collections(bases)
+    else:
+        return _alike(bases, length)
+    if length is not None:
+        raise InputError("The bases themselves were given, so that their length is known; drop length.")
+    _check_bins(sum(2 ** len(basis) for basis in found.bases))
+    return found
+
+
+def _alike(bases: Any, length: Any) -> BasisSet:
+    width = whole_number(bases, "bases (--bases), the number of bases,")
+    if length is None:
+        raise InputError("How exact bases are depends on how long they are; give that too: length= (--length).")
+    longest = whole_number(length, "length (--length), the number of items of a basis,")
+    if longest > LONGEST_LIMIT:
+        raise InputError(f"A basis of {longest:,} items has 2^{longest} bins; plan with at most {LONGEST_LIMIT} items.")
+    _check_bins(2**longest + 2 * (width - 1))
+    others = [(longest + other,) for other in range(width - 1)]
+    return BasisSet([tuple(range(longest)), *others], [tuple(range(size)) for size in range(1, longest + 1)])
+
+
+def _collections(bases: Iterable[Any]) -> BasisSet:
+    number: dict[Any, int] = {}
+    try:
+        found = [tuple(number.setdefault(item, len(number)) for item in basis) for basis in bases]
+    except TypeError:
+        raise InputError("Bases are collections of items, such as [['bread', 'milk'], ['tea']].") from None
+    if not found:
+        raise InputError("No basis was given; leave bases out, or name at least one.")
+    return BasisSet(found)
+
+
+def _check_bins(bins: int) -> None:
+    if bins > _MOST_BINS:
+        raise InputError(f"These bases have {bins:,} bins, and a plan can hold {_MOST_BINS:,}; plan with fewer.")
+
+
+def target_of(error: Any, size: Any, transactions: int | None) -> Target | None:
+    """The wanted error, in transactions or as a percentage of them."""
+    if error is None:
+        if size is not None:
+            raise InputError("A target size needs a target error: target_error= (--target-error).")
+        return None
+    text = str(error).strip()
+    if text.endswith("%"):
+        if transactions is None:
+            raise InputError(
+                "A percentage is of the transactions; say about how many there are: transactions= (--transactions)."
+            )
+        wanted = exact(text[:-1], "The target error") * transactions / 100
+    else:
+        wanted = exact(error, "The target error")
+    if wanted <= 0:
+        raise InputError("The target error must be greater than 0; without any error there is no privacy.")
+    return Target(wanted, None if size is None else whole_number(size, "target_size (--target-size)"))
+
+
+def whole_or_none(value: Any, what: str) -> int | None:
+    """A whole number, where one was given; 88e3 and 88000.0 are whole numbers too."""
+    if value is None:
+        return None
+    if isinstance(value, str | float):
+        number = exact(value, what)
+        if number.denominator != 1:
+            raise InputError(f"{what} must be a whole number, not {value!r}.")
+        value = int(number)
+    return whole_number(value, what)

@@ -1,0 +1,102 @@
+"""The errors of counts by the size of their itemsets: of one basis set, and over all that a run may build."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from math import sqrt
+
+import numpy as np
+from attrs import frozen
+
+from privmine.intervals import NormalLaw
+from privmine.model import FloatArray, NoisyCounts
+from privmine.planning.rehearsal import LEVEL
+
+
+@frozen
+class SizeErrors:
+    """The standard errors of the counts of all itemsets of one size, for one basis set.
+
+    Attributes:
+        size: how many items an itemset has.
+        itemsets: how many itemsets of that size are counted.
+        least: the smallest standard error among them.
+        typical: the root of their mean error variance.
+        most: the largest standard error among them.
+        told: the count from which on a 95 % interval excludes 0, typical in the same way.
+    """
+
+    size: int
+    itemsets: int
+    least: float
+    typical: float
+    most: float
+    told: float
+
+
+@frozen
+class SizeRange:
+    """What the errors of one size may be, over all basis sets that were tried.
+
+    Attributes:
+        size: how many items an itemset has.
+        low: the typical standard error for the best basis set.
+        high: the typical standard error for the worst basis set.
+        most: the largest standard error of any itemset, for any basis set.
+        told_low: the smallest count that can be told from 0, for the best basis set.
+        told_high: the same for the worst.
+    """
+
+    size: int
+    low: float
+    high: float
+    most: float
+    told_low: float
+    told_high: float
+
+
+def size_errors(counts: NoisyCounts, longest: int | None = None) -> tuple[SizeErrors, ...]:
+    """Group what a reconstruction states by itemset size, the empty itemset left out."""
+    lengths = counts.itemsets.lengths
+    widths = _half_widths(counts)
+    rows = []
+    for size in np.unique(lengths[lengths > 0]).tolist():
+        if longest is None or size <= longest:
+            errors, reach = counts.standard_errors[lengths == size], widths[lengths == size]
+            least, most = float(errors.min()), float(errors.max())
+            rows.append(SizeErrors(size, len(errors), least, _root_mean_square(errors), most, _root_mean_square(reach)))
+    return tuple(rows)
+
+
+def ranges(shapes: Iterable[Sequence[SizeErrors]]) -> tuple[SizeRange, ...]:
+    """The ranges over several basis sets; one that counts no itemset of a size does not enter there."""
+    by_size: dict[int, list[SizeErrors]] = {}
+    for errors in shapes:
+        for found in errors:
+            by_size.setdefault(found.size, []).append(found)
+    return tuple(
+        SizeRange(
+            size,
+            low=min(found.typical for found in group),
+            high=max(found.typical for found in group),
+            most=max(found.most for found in group),
+            told_low=min(found.told for found in group),
+            told_high=max(found.told for found in group),
+        )
+        for size, group in sorted(by_size.items())
+    )
+
+
+def _half_widths(counts: NoisyCounts) -> FloatArray:
+    """Half the width of the interval of each count."""
+    if not len(counts.law_of):
+        return counts.standard_errors * NormalLaw(1.0).half_width(LEVEL)
+    used = np.unique(counts.law_of)
+    widths = np.zeros(len(counts.laws))
+    widths[used] = [counts.laws[law].half_width(LEVEL) for law in used.tolist()]
+    return widths[counts.law_of]
+
+
+def _root_mean_square(values: FloatArray) -> float:
+    # A mean of equal squares is rounded; their root must still not leave the range of the values.
+    return float(np.clip(sqrt(float(np.mean(values**2))), values.min(), values.max()))
