@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from privmine.audit.audits import QUICK, STANDARD, THOROUGH, Effort, audit, quick_audit
 from privmine.audit.cases import Case, generated_cases, some_cases
+from privmine.audit.customers import CustomerCase, CustomerDatabase, generated_customer_cases, some_customer_cases
+from privmine.audit.evidence import Evidence
 from privmine.audit.findings import Finding
 from privmine.audit.outcomes import PipelineSample, secure_noise
 from privmine.audit.replay import Counterexample, counterexamples, replay
@@ -25,7 +27,10 @@ __all__ = [
     "Bound",
     "Case",
     "Counterexample",
+    "CustomerCase",
+    "CustomerDatabase",
     "Effort",
+    "Evidence",
     "Finding",
     "PipelineSample",
     "SampledCase",
@@ -34,6 +39,7 @@ __all__ = [
     "audit",
     "counterexamples",
     "generated_cases",
+    "generated_customer_cases",
     "lower_bounds",
     "mechanism_bound",
     "quick_audit",
@@ -41,6 +47,7 @@ __all__ = [
     "sampler_checks",
     "secure_noise",
     "some_cases",
+    "some_customer_cases",
     "source_bounds",
     "subject_of",
 ]

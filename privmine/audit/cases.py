@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import islice
 from random import Random
@@ -15,8 +15,8 @@ from privmine.store.transactions import Transactions
 
 #: A transaction as a user brings it: items in any order, perhaps more than once.
 Row: TypeAlias = tuple[int, ...]
-#: Makes a database of rows over a universe of so many items; a store of one's own is audited by passing another.
-MakeDatabase: TypeAlias = Callable[[Sequence[Row], int], Transactions]
+#: Makes a database of a case's rows over a universe of so many items; a store of one's own is audited by another.
+MakeDatabase: TypeAlias = Callable[[Sequence[Any], int], Transactions]
 
 #: Budgets at which answers are nearly random, useful, and nearly exact: each takes other paths through the code.
 BUDGETS = ("1/100", "1/10", "1", "10", "100")
@@ -78,11 +78,15 @@ class Case:
     def code(self) -> str:
         """The case as Python that makes it again, without what is at its default."""
         parts = [f"items={self.items}", f"transactions={list(self.transactions)}", f"extra={self.extra}"]
-        parts.append(f"k={self.k}")
-        parts.append(f"epsilon={str(self.epsilon)!r}")
-        plain: dict[str, Any] = {"max_length": None, "place": 0, "reordered": False, "removed": False, "seed": 0}
-        parts.extend(f"{name}={getattr(self, name)!r}" for name, value in plain.items() if getattr(self, name) != value)
-        return f"Case({', '.join(parts)})"
+        plain = {"max_length": None, "place": 0, "reordered": False, "removed": False, "seed": 0}
+        return f"Case({', '.join([*parts, *plain_code(self, plain)])})"
+
+
+def plain_code(case: Any, plain: Mapping[str, Any]) -> Iterator[str]:
+    """What is asked, as arguments in Python, and what is not as plain as given."""
+    yield f"k={case.k}"
+    yield f"epsilon={str(case.epsilon)!r}"
+    yield from (f"{name}={getattr(case, name)!r}" for name, value in plain.items() if getattr(case, name) != value)
 
 
 def generated_cases(seed: int = 0) -> Iterator[Case]:
@@ -98,13 +102,15 @@ def some_cases(count: int, seed: int = 0) -> list[Case]:
     return list(islice(generated_cases(seed), count))
 
 
-def _subset(random: Random, items: int, size: int | None = None) -> Row:
+def random_row(random: Random, items: int, size: int | None = None) -> Row:
+    """A transaction of any items."""
     size = random.randint(0, items) if size is None else min(size, items)
     return tuple(sorted(random.sample(range(items), size)))
 
 
-def _database(random: Random, items: int, largest: int = 12) -> tuple[Row, ...]:
-    return tuple(_subset(random, items) for _ in range(random.randint(0, largest)))
+def random_database(random: Random, items: int, largest: int = 12) -> tuple[Row, ...]:
+    """Some transactions, or none."""
+    return tuple(random_row(random, items) for _ in range(random.randint(0, largest)))
 
 
 def _case(random: Random, items: int, transactions: Sequence[Row], extra: Row, k: int | None = None) -> Case:
@@ -125,37 +131,37 @@ def _case(random: Random, items: int, transactions: Sequence[Row], extra: Row, k
 
 def _any(random: Random) -> Case:
     items = random.randint(2, 8)
-    return _case(random, items, _database(random, items), _subset(random, items))
+    return _case(random, items, random_database(random, items), random_row(random, items))
 
 
 def _empty_transaction(random: Random) -> Case:
     items = random.randint(1, 6)
-    return _case(random, items, _database(random, items), ())
+    return _case(random, items, random_database(random, items), ())
 
 
 def _all_items(random: Random) -> Case:
     items = random.randint(2, 8)
-    return _case(random, items, _database(random, items), tuple(range(items)))
+    return _case(random, items, random_database(random, items), tuple(range(items)))
 
 
 def _duplicates(random: Random) -> Case:
     items = random.randint(1, 6)
     extra = tuple(random.choice(range(items)) for _ in range(random.randint(2, 2 * items)))
-    return _case(random, items, _database(random, items), (*extra, extra[0]))
+    return _case(random, items, random_database(random, items), (*extra, extra[0]))
 
 
 def _around_a_length(random: Random) -> Case:
     """Transactions of m items, and one of m + 1: where a limit on the length sets in."""
     items = random.randint(3, 9)
     length = random.randint(1, items - 1)
-    rows = [_subset(random, items, length + random.randint(-1, 1)) for _ in range(random.randint(0, 8))]
-    return _case(random, items, rows, _subset(random, items, length + random.randint(0, 1)))
+    rows = [random_row(random, items, length + random.randint(-1, 1)) for _ in range(random.randint(0, 8))]
+    return _case(random, items, rows, random_row(random, items, length + random.randint(0, 1)))
 
 
 def _tie(random: Random) -> Case:
     """Two items of equal support, of which the extra transaction has one: it decides who is the k-th."""
     items = random.randint(2, 6)
-    rows = list(_database(random, items, 8))
+    rows = list(random_database(random, items, 8))
     first, second = random.sample(range(items), 2)
     lead = sum(first in row for row in rows) - sum(second in row for row in rows)
     rows.extend([(second,)] * lead if lead > 0 else [(first,)] * -lead)
@@ -166,18 +172,18 @@ def _tie(random: Random) -> Case:
 
 def _empty_database(random: Random) -> Case:
     items = random.randint(0, 5)
-    return _case(random, items, (), _subset(random, items))
+    return _case(random, items, (), random_row(random, items))
 
 
 def _single_item(random: Random) -> Case:
-    return _case(random, 1, _database(random, 1), _subset(random, 1))
+    return _case(random, 1, random_database(random, 1), random_row(random, 1))
 
 
 def _many_items(random: Random) -> Case:
     """So many items that one basis cannot hold them and pairs are selected."""
     items = random.randint(13, 18)
-    rows = [_subset(random, items, random.randint(0, items // 2)) for _ in range(random.randint(0, 12))]
-    return _case(random, items, rows, _subset(random, items), k=random.randint(12, 30))
+    rows = [random_row(random, items, random.randint(0, items // 2)) for _ in range(random.randint(0, 12))]
+    return _case(random, items, rows, random_row(random, items), k=random.randint(12, 30))
 
 
 #: Every kind of neighbour, each drawn in turn.

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from privmine.audit.recording import Call
+from privmine.audit.trace import Call
 from privmine.privacy import Sensitivity
 from privmine.queries import Candidate
 
@@ -17,23 +17,27 @@ def differences(one: Call, other: Call) -> Counter[int] | None:
     """By how much the values moved, and how many of them by that; those that did not move are left out.
 
     The candidates of a selection may be listed in another order, or in the tail, on the other
-    database. They are compared by what they are. None means that a candidate exists on one only.
+    database. They are compared by what they are; one that is listed more than once counts so often, and its
+    scores are paired by size. None means that a candidate exists on one only.
     """
     if _in_public_order(one) and _in_public_order(other):
         changed = np.flatnonzero(one.values != other.values)
         # As Python integers: a difference of two numbers of 64 bits may need 65.
         return Counter(int(other.values[place]) - int(one.values[place]) for place in changed)
     before, after = _by_candidate(one), _by_candidate(other)
-    listed = before.keys() | after.keys()
     low, high = _tail_score(one), _tail_score(other)
     moved: Counter[int] = Counter()
-    for candidate in listed:
-        first, second = before.get(candidate, low), after.get(candidate, high)
-        if first is None or second is None:
+    compared = 0
+    for candidate in before.keys() | after.keys():
+        first, second = before.get(candidate, []), after.get(candidate, [])
+        count = max(len(first), len(second))
+        first, second = _filled(first, low, count), _filled(second, high, count)
+        if len(first) != len(second):
             return None
-        moved[second - first] += 1
+        moved.update(new - old for old, new in zip(first, second, strict=True))
+        compared += count
     if low is not None and high is not None:
-        moved[high - low] += max(0, one.size - len(listed))
+        moved[high - low] += max(0, one.size - compared)
     return Counter({step: count for step, count in moved.items() if step and count})
 
 
@@ -54,9 +58,18 @@ def _in_public_order(call: Call) -> bool:
     return call.tail is None and call.scores.candidate == call.query.candidate
 
 
-def _by_candidate(call: Call) -> dict[Candidate, int]:
+def _by_candidate(call: Call) -> dict[Candidate, list[int]]:
     assert call.scores is not None
-    return {call.scores.candidate(place): value for place, value in enumerate(call.values.tolist())}
+    scores: dict[Candidate, list[int]] = {}
+    for place, value in enumerate(call.values.tolist()):
+        scores.setdefault(call.scores.candidate(place), []).append(value)
+    return scores
+
+
+def _filled(scores: list[int], tail: int | None, count: int) -> list[int]:
+    """So many scores of a candidate, by size; those that are not listed are in the tail, if there is one."""
+    unlisted = [] if tail is None else [tail] * (count - len(scores))
+    return sorted([*scores, *unlisted])
 
 
 def _tail_score(call: Call) -> int | None:

@@ -6,9 +6,10 @@ from attrs import frozen
 
 #: The rules that a replay checks, with what it means if one is broken.
 RULES = {
+    "request": "what is asked for, or told as public, depends on the data",
     "calls": "what is asked depends on the data",
     "query": "the parameters of a query or its price depend on the data",
-    "candidates": "what can be chosen depends on the data",
+    "candidates": "what can be chosen depends on the data, or something else is answered than was drawn",
     "sensitivity": "exact answers move further than their query declares",
     "direction": "exact answers that are declared monotone move both ways",
     "unpaid": "noise was drawn that was not asked for, or not paid for before",
@@ -19,8 +20,11 @@ RULES = {
     "tampering": "a stage's result was changed after the stage had ended",
     "failure": "whether or how the run fails depends on the data",
     "refused": "the engine stopped the run",
+    "failed": "a component failed by itself, on both databases alike",
     "input": "a component does not take this request; it is public, so nothing is lost",
 }
+#: The rules that leak nothing if they are broken: both runs end alike.
+HARMLESS = ("refused", "failed", "input")
 
 
 @frozen
@@ -33,8 +37,8 @@ class Finding:
 
     @property
     def violates(self) -> bool:
-        """Whether it is a leak, or an account that is wrong; a refusal leaks nothing."""
-        return self.rule not in ("refused", "input")
+        """Whether it is a leak, or an account that is wrong; an end that is alike on both databases leaks nothing."""
+        return self.rule not in HARMLESS
 
     def __str__(self) -> str:
         where = f" ({self.stage})" if self.stage else ""

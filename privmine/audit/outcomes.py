@@ -8,8 +8,10 @@ from typing import Any, TypeAlias
 
 from attrs import frozen
 
-from privmine.audit.cases import Case, MakeDatabase, make_database
-from privmine.audit.recording import Trace, observed_run, watched_pipeline
+from privmine.audit.cases import MakeDatabase, make_database
+from privmine.audit.customers import AnyCase
+from privmine.audit.recording import observed_run, watched_pipeline
+from privmine.audit.trace import Trace
 from privmine.errors import InputError
 from privmine.model import STAGES, BasisSet, BudgetPlan, Elements, Estimate, NoisyCounts
 from privmine.noise.protocol import NoiseSource
@@ -46,7 +48,7 @@ class PipelineSample:
     """
 
     pipeline: Pipeline
-    case: Case
+    case: AnyCase
     noise: MakeNoise = SimulatedNoise
     database: MakeDatabase = make_database
 
@@ -54,9 +56,9 @@ class PipelineSample:
         """The outcomes of some runs on the first database (side 0), or on the second (1)."""
         return [outcome_of(trace) for trace in self._runs(side, count, seed)]
 
-    def claims(self) -> dict[str, Fraction]:
+    def claims(self, plan: BudgetPlan | None = None) -> dict[str, Fraction]:
         """What the outcomes may reveal at most, stage by stage: what the plan lets a run have spent by then."""
-        limits = self.plan().limits()
+        limits = (plan or self.plan()).limits()
         # Without access to data, construction reveals what selection did.
         limits["construct_basis"] = limits["select_elements"]
         claims = {stage: limits[stage] * self.case.epsilon for stage in STAGES if stage in limits}
@@ -77,7 +79,7 @@ class PipelineSample:
         trace = Trace(copies=False)
         pipeline = watched_pipeline(self.pipeline, trace)
         for _ in range(count):
-            trace.results.clear()
+            trace.events.clear()
             trace.release = trace.failure = None
             yield observed_run(
                 pipeline, database, noise, trace, k=case.k, epsilon=case.epsilon, max_length=case.max_length
@@ -90,6 +92,11 @@ def outcome_of(trace: Trace) -> Outcome:
     outcome.pop("allocate_budget", None)
     outcome[RELEASE] = dict(_release_features(trace.release, trace.failure))
     return outcome
+
+
+def has_failed(outcome: Outcome) -> bool:
+    """Whether a run ended with an error."""
+    return outcome[RELEASE]["failure"] is not None
 
 
 def _features(result: object) -> Iterator[tuple[str, Any]]:
@@ -109,9 +116,11 @@ def _features(result: object) -> Iterator[tuple[str, Any]]:
         yield "noisy number of transactions", float(result.total)
         shown = zip(result.itemsets, result.counts.tolist(), range(_MOST_COUNTS), strict=False)
         yield from ((f"noisy count of {itemset}", count) for itemset, count, _ in shown)
+        yield "error of the number of transactions", float(result.total_error)
+        yield "sum of standard errors", float(result.standard_errors.sum())
 
 
-def _release_features(release: Release | None, failure: Exception | None) -> Iterator[tuple[str, Any]]:
+def _release_features(release: Release | None, failure: BaseException | None) -> Iterator[tuple[str, Any]]:
     yield "failure", type(failure).__name__ if failure else None
     if release is not None:
         yield "released itemsets", tuple(sorted(found.items for found in release))

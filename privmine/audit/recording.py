@@ -1,4 +1,4 @@
-"""What a run asks of the data and is told: recorded once, then played back on a neighbour.
+"""Watch a run: record what it asks of the data and is told, or play a recorded run's answers back to it.
 
 A pipeline is watched from two sides. Its components are wrapped, so that each gets a curator which
 notes the query, and hands over its result; and its source of noise is replaced by one that sees the
@@ -9,169 +9,55 @@ from __future__ import annotations
 
 import copy
 import functools
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable
 from fractions import Fraction
-from typing import Any, Literal, TypeAlias
+from random import Random
+from typing import Any, TypeAlias
 
 import numpy as np
-from attrs import define, evolve, field
+from attrs import evolve
+from numpy.typing import NDArray
 
-from privmine.curator import Curator, Measurement, Meter, Selection, close
+from privmine.audit.trace import Call, Result, Trace
+from privmine.curator import Curator, Measurement, Selection, close
 from privmine.errors import PrivmineError
-from privmine.model import IntArray
+from privmine.model import IntArray, Request
 from privmine.noise.protocol import NoiseSource, Tail
 from privmine.noise.simulated import SimulatedNoise
 from privmine.pipeline import Pipeline
-from privmine.privacy import Charge, Sensitivity
 from privmine.queries import Candidate, Query, Scores
-from privmine.release import Release
-from privmine.run import Part, stage_manager
+from privmine.run import RESULTS, Part, stage_manager
 
-Kind: TypeAlias = Literal["measure", "choose", "choose_noisy"]
 WatchCurator: TypeAlias = Callable[[Curator], Curator]
+
+#: So many members of a tail are named with the same random numbers on both databases.
+_TAIL_TRIES = 16
 
 
 class DivergedError(PrivmineError):
     """A replay asked for something else than the recorded run did, so no frozen answer fits."""
 
 
-@define
-class Call:
-    """One draw of noise, and the question that it answered.
-
-    Attributes:
-        stage: who asked.
-        kind: a measurement, or one of the two ways to select.
-        size: how many values were measured, or how many candidates there were, the tail included.
-        draws: how many candidates were to be chosen; 0 for a measurement.
-        factor: the scale of the noise, or the rate of an exponential selection.
-        values: the exact values that the noise was drawn for.
-        tail: the candidates of a selection that were not listed.
-        query: what was asked; None where noise was drawn although nobody had asked the curator.
-        sensitivity: what the query declared when the noise was drawn.
-        charged: what had been paid for this call by then.
-        scores: names the candidates of a selection.
-        answer: the noisy values, or the chosen candidates.
-    """
-
-    stage: str
-    kind: Kind
-    size: int
-    draws: int
-    factor: Fraction
-    values: IntArray
-    tail: Tail | None = None
-    query: Query | None = None
-    sensitivity: Sensitivity | None = None
-    charged: Fraction = Fraction(0)
-    scores: Scores | None = None
-    answer: Any = None
-
-    @property
-    def shape(self) -> tuple[str, str, int, int]:
-        """What must agree before an answer can be played back."""
-        return self.stage, self.kind, self.size, self.draws
-
-    def __str__(self) -> str:
-        what = f"the query {self.query.name!r}" if self.query else "noise that no query was asked for"
-        return f"{self.stage}: {self.kind} {what} ({self.size} values, {self.draws} draws)"
-
-
-@define
-class Question:
-    """A call of the curator that is under way."""
-
-    stage: str
-    query: Query
-    meter: Meter
-    paid_before: int
-    drawn: bool = False
-
-    def charges(self) -> tuple[Charge, ...]:
-        """What has been paid since the question was put."""
-        return self.meter.charges[self.paid_before :]
-
-
-@define
-class Result:
-    """What a stage returned: the object that the run goes on with, and a copy that nobody else holds (or itself)."""
-
-    stage: str
-    value: Any
-    copy: Any
-
-
-@define
-class Trace:
-    """All that was observed of one run.
-
-    Attributes:
-        calls: the draws of noise, in their order.
-        results: what the stages returned, in their order.
-        epsilon: the budget of the run.
-        release: what the run ended with, or
-        failure: the error that it ended with.
-        diverged: how a replay differed from the recorded run, where it could not go on.
-        copies: whether results are copied, to see if somebody changes them later.
-    """
-
-    calls: list[Call] = field(factory=list)
-    results: list[Result] = field(factory=list)
-    epsilon: Fraction = Fraction(0)
-    release: Release | None = None
-    failure: Exception | None = None
-    diverged: str = ""
-    copies: bool = True
-    _question: Question | None = None
-
-    def result(self, stage: str) -> Any:
-        """What a stage returned."""
-        return next((result.copy for result in self.results if result.stage == stage), None)
-
-    @contextmanager
-    def asking(self, stage: str, query: Query, meter: Meter) -> Iterator[None]:
-        """While a curator works on a question, draws of noise are answers to it."""
-        self._question = Question(stage, query, meter, len(meter.charges))
-        try:
-            yield
-        finally:
-            self._question = None
-
-    def drawn(self, kind: Kind, values: IntArray, draws: int, factor: Fraction, tail: Tail | None = None) -> Call:
-        """Note a draw of noise."""
-        size = len(values) + (tail.size if tail else 0)
-        call = Call("nobody", kind, size, draws, factor, np.array(values), tail)
-        question = self._question
-        # A second draw for the same question is one that nobody asked or paid for.
-        if question is not None and not question.drawn:
-            question.drawn = True
-            call.stage = question.stage
-            call.query = question.query
-            call.sensitivity = question.query.sensitivity
-            call.charged = sum((charge.epsilon for charge in question.charges()), Fraction(0))
-        self.calls.append(call)
-        return call
-
-
 class RecordingNoise:
     """Seeded noise that remembers what it was given and what it answered.
 
-    It says that it is private, and answers in integers, so that a pipeline takes the paths that it
-    takes in a release. Nothing that an audit draws is ever released.
+    Unless told otherwise it says that it is private, and answers in integers, so that a pipeline takes
+    the paths that it takes in a release. Nothing that an audit draws is ever released.
     """
 
-    private = True
     name = "recorded noise of an audit, not private"
 
-    def __init__(self, trace: Trace, seed: int) -> None:
+    def __init__(self, trace: Trace, seed: int, private: bool = True) -> None:
+        self.private = private
         self._trace = trace
         self._source = SimulatedNoise(seed)
 
-    def laplace(self, values: IntArray, scale: Fraction) -> IntArray:
-        """Add rounded Laplace noise."""
+    def laplace(self, values: IntArray, scale: Fraction) -> NDArray[Any]:
+        """Add Laplace noise, rounded where it stands for that of a release."""
         call = self._trace.drawn("measure", values, 0, scale)
-        noisy = np.rint(self._source.laplace(values, scale)).astype(np.int64)
+        noisy: NDArray[Any] = self._source.laplace(values, scale)
+        if self.private:
+            noisy = np.rint(noisy).astype(np.int64)
         call.answer = noisy.copy()
         return noisy
 
@@ -196,9 +82,9 @@ class ReplayingNoise:
     private = True
     name = RecordingNoise.name
 
-    def __init__(self, trace: Trace, recorded: Sequence[Call]) -> None:
+    def __init__(self, trace: Trace, recorded: Trace) -> None:
         self._trace = trace
-        self._recorded = recorded
+        self._recorded = iter(recorded.calls)
 
     def laplace(self, values: IntArray, scale: Fraction) -> IntArray:
         """The frozen noisy values."""
@@ -221,13 +107,10 @@ class ReplayingNoise:
         return 0
 
     def _frozen(self, call: Call) -> Call:
-        position = len(self._trace.calls) - 1
-        recorded = self._recorded[position] if position < len(self._recorded) else None
+        recorded = next(self._recorded, None)
         if recorded is None or recorded.shape != call.shape:
-            self._trace.diverged = (
-                f"call {position + 1} was {recorded or 'not made'} on the one database, and {call} on its neighbour"
-            )
-            raise DivergedError(self._trace.diverged)
+            self._trace.diverged = True
+            raise DivergedError("The replay asks for something else than the recorded run did.")
         call.answer = recorded.answer
         return recorded
 
@@ -242,30 +125,59 @@ class WatchedCurator(Curator):
         super().__init__(curator._desk, curator._stage, curator._component, curator._limit)  # noqa: SLF001
         self._trace = trace
         self._replays = replays
+        trace.meter = self._desk.meter
 
     def measure(self, query: Query, epsilon: Fraction | None = None) -> Measurement:
         """Answer a query with noise; see `Curator.measure`."""
-        with self._trace.asking(self._stage, query, self._desk.meter):
+        with self._trace.asking(query, self.public.unit, self._desk.meter):
             return super().measure(query, epsilon)
 
     def choose(self, query: Query, n: int = 1, epsilon: Fraction | None = None) -> Selection:
         """Select candidates; see `Curator.choose`."""
-        with self._trace.asking(self._stage, query, self._desk.meter):
+        with self._trace.asking(query, self.public.unit, self._desk.meter):
             return super().choose(query, n, epsilon)
 
     def choose_noisy(self, query: Query, n: int = 1, epsilon: Fraction | None = None) -> Selection:
         """Select candidates by noise on every score; see `Curator.choose_noisy`."""
-        with self._trace.asking(self._stage, query, self._desk.meter):
+        with self._trace.asking(query, self.public.unit, self._desk.meter):
             return super().choose_noisy(query, n, epsilon)
 
     def _names(self, query: Query, scores: Scores, drawn: IntArray) -> list[Candidate]:
-        call = self._trace.calls[-1]
+        call = self._trace.events[-1]
+        assert isinstance(call, Call)
         call.scores = scores
+        call.tail_names = _tail_names(scores)
         if not self._replays:
             call.answer = super()._names(query, scores, drawn)
+            call.misnamed = not _are_named(scores, drawn, call.answer)
         # A candidate that is listed on one database may be in the tail on the other, so what is
         # frozen are the candidates themselves, not their positions.
         return list(call.answer)
+
+
+def _are_named(scores: Scores, drawn: IntArray, names: list[Candidate]) -> bool:
+    """Whether the candidates are those that were drawn, in that order; members of the tail may be any."""
+    listed = len(scores.values)
+    return len(names) == len(drawn) and all(
+        index >= listed or name == scores.candidate(index) for index, name in zip(drawn.tolist(), names, strict=True)
+    )
+
+
+def _tail_names(scores: Scores) -> tuple[Any, ...]:
+    """Which members of the tail are named for some random numbers, and of which range each number was."""
+    if scores.tail_member is None:
+        return ()
+    # Members are drawn from all candidates and those that are listed are rejected, so that how many numbers it
+    # takes to answer depends on the data; what is named for one number must not.
+    numbers = Random(0)  # noqa: S311 - nothing that is drawn here is answered
+    bounds: list[int] = []
+
+    def below(bound: int) -> int:
+        bounds.append(bound)
+        return numbers.randrange(bound)
+
+    names = tuple(scores.tail_member(below) for _ in range(_TAIL_TRIES))
+    return (*names, *bounds)
 
 
 def unwatched(curator: Curator) -> Curator:
@@ -281,14 +193,20 @@ def watched_part(part: Part, trace: Trace, watch: WatchCurator = unwatched) -> P
 
     @functools.wraps(method)  # pluggy reads the argument names, and the hook's mark, through this
     def run_stage(_: object, *arguments: Any) -> Any:
+        trace.stage, trace.in_stage = part.stage, True
+        trace.request = next((argument for argument in arguments if isinstance(argument, Request)), trace.request)
         watched = [watch(argument) if isinstance(argument, Curator) else argument for argument in arguments]
         try:
             result = method(part.component, *watched)
         finally:
+            trace.in_stage = False
             for argument in watched:
                 if isinstance(argument, Curator):
                     close(argument)
-        trace.results.append(Result(part.stage, result, copy.deepcopy(result) if trace.copies else result))
+        # What is no result of this stage will be refused; it may be anything, also something without a copy.
+        copies = trace.copies and isinstance(result, RESULTS[part.stage])
+        kept = (copy.deepcopy(result), repr(result)) if copies else (result, "")
+        trace.events.append(Result(part.stage, result, *kept))
         return result
 
     # pluggy inspects all that dir() lists, which takes most of the time; a watcher has just the one method to find.
@@ -320,6 +238,8 @@ def observed_run(pipeline: Pipeline, database: Any, noise: NoiseSource, trace: T
     trace.epsilon = request["epsilon"]
     try:
         trace.release = pipeline.run(database, noise=noise, **request)
-    except Exception as error:  # noqa: BLE001 - whatever a component raises is evidence, not an accident
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # noqa: BLE001 - whatever a component raises is evidence, not an accident
         trace.failure = error
     return trace

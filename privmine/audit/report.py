@@ -2,24 +2,65 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+from math import ceil, floor, log10
 from typing import Any, Literal, TypeAlias
 
 from attrs import frozen
 
-from privmine.audit.cases import Case
+from privmine.audit.customers import AnyCase
+from privmine.audit.outcomes import RELEASE
 from privmine.audit.replay import Counterexample
 from privmine.audit.statistical import Bound
 
-Verdict: TypeAlias = Literal["holds", "violates", "refused"]
+#: What a finding means that a second look did not show.
+ONCE = (
+    "It does not happen every time, so that what follows may not show it: the component keeps state between "
+    "runs, goes by the clock, or draws randomness of its own."
+)
+
+Verdict: TypeAlias = Literal["holds", "violates", "refused", "errors"]
 
 
 @frozen
 class SampledCase:
-    """The lower bounds on ε from many runs on one pair of neighbours."""
+    """The lower bounds on ε from many runs on one pair of neighbours.
 
-    case: Case
+    Attributes:
+        case: the pair.
+        noise: where the noise came from.
+        bounds: stage by stage.
+        runs: how many there were on each database.
+        failed: how many of all of them ended with an error.
+    """
+
+    case: AnyCase
     noise: str
     bounds: tuple[Bound, ...]
+    runs: int = 0
+    failed: int = 0
+
+    @property
+    def is_void(self) -> bool:
+        """Whether no run came to its end, on neither database."""
+        return self.failed >= 2 * self.runs > 0
+
+
+@frozen
+class Replays:
+    """What came of replaying runs on pairs of neighbours.
+
+    Attributes:
+        pairs: on how many pairs runs were replayed.
+        turned_down: on how many of them the request was not taken, on both databases alike.
+        failed: on how many of them the component failed by itself, on both databases alike.
+        counterexample: the smallest pair found on which a rule was broken.
+    """
+
+    pairs: int = 0
+    turned_down: int = 0
+    failed: int = 0
+    counterexample: Counterexample | None = None
 
 
 @frozen
@@ -30,25 +71,66 @@ class AuditReport:
         subject: what was audited.
         stage: the component's stage; None for a whole pipeline.
         effort: how hard the audit tried.
-        pairs: on how many pairs of neighbours runs were replayed.
-        counterexample: the smallest pair found on which a rule was broken.
+        replays: what came of replaying runs on pairs of neighbours.
         sampled: lower bounds on ε, for each pair of neighbours that was sampled.
+        source: lower bounds on ε of the source of noise alone, if it is not privmine's.
+        error: what ended the audit before its time, if anything did.
+        differ_by: what one database of a pair has and the other has not.
+        snippet: Python that shows the counterexample again.
     """
 
     subject: str
     stage: str | None
     effort: str
-    pairs: int
-    counterexample: Counterexample | None
+    replays: Replays
     sampled: tuple[SampledCase, ...]
+    source: tuple[Bound, ...] = ()
+    error: str = ""
+    differ_by: str = "one transaction"
+    snippet: str = ""
+
+    @property
+    def pairs(self) -> int:
+        """On how many pairs of neighbours runs were replayed."""
+        return self.replays.pairs
+
+    @property
+    def counterexample(self) -> Counterexample | None:
+        """The smallest pair found on which a rule was broken."""
+        return self.replays.counterexample
 
     @property
     def verdict(self) -> Verdict:
-        """Violates if anything leaked; refused if the engine stopped it before it could; else holds."""
+        """Violates if anything leaked; refused if the engine stopped it before it could; else holds.
+
+        If the component failed by itself, if no sampled run came to its end, or if the audit was ended by an
+        error, and nothing had leaked by then, there is no verdict on privacy: it errors.
+        """
         found = self.counterexample.findings if self.counterexample else ()
-        if any(finding.violates for finding in found) or any(bound.violates for bound in self.bounds):
+        if any(finding.violates for finding in found) or any(bound.violates for bound in (*self.bounds, *self.source)):
             return "violates"
+        if self.error or any(finding.rule == "failed" for finding in found) or self._is_void:
+            return "errors"
         return "refused" if found else "holds"
+
+    @property
+    def why(self) -> str:
+        """What a verdict rests on, in a word or two: the rule that was broken, or the event that shows a bound."""
+        findings = self.counterexample.findings if self.counterexample else ()
+        violations = [finding for finding in findings if finding.violates]
+        for finding in violations or findings:
+            return finding.rule
+        if self.error:
+            return "see below"
+        if self._is_void:
+            return "every sampled run failed"
+        if any(bound.violates for bound in self.source):
+            return "the source of noise"
+        return self.best_bound.event if self.best_bound else ""
+
+    @property
+    def _is_void(self) -> bool:
+        return bool(self.sampled) and all(sampled.is_void for sampled in self.sampled)
 
     @property
     def ok(self) -> bool:
@@ -67,9 +149,18 @@ class AuditReport:
         own = [bound for bound in claimed if self.stage in (None, bound.group) or bound.violates]
         return max(
             own or claimed,
-            key=lambda bound: (bound.violates, bound.lower / float(bound.claim) if bound.claim else bound.lower),
+            key=lambda bound: (
+                bound.violates,
+                bound.lower / float(bound.claim) if bound.claim else bound.lower,
+                bound.group == (self.stage or RELEASE),
+            ),
             default=None,
         )
+
+    @property
+    def epsilon(self) -> Fraction | None:
+        """The budget of the sampled runs."""
+        return self.sampled[0].case.epsilon if self.sampled else None
 
     def __str__(self) -> str:
         return "\n".join(self.lines())
@@ -77,18 +168,40 @@ class AuditReport:
     def lines(self) -> list[str]:
         """The report in words."""
         lines = [f"{self.subject}: {self.verdict.upper()}"]
-        lines.append(f"  replayed on {self.pairs} pairs of neighbours ({self.effort})")
+        lines.append(
+            f"  replayed on {self.pairs:,} pairs of neighbours that differ by {self.differ_by} ({self.effort})"
+        )
+        turned_down, failed = self.replays.turned_down, self.replays.failed
+        if turned_down:
+            lines.append(f"  taken on {self.pairs - turned_down:,} of them; it does not take the other requests")
+        if failed:
+            lines.append(f"  failed on {failed:,} of {self.pairs:,} pairs, on both databases alike")
         if self.counterexample:
             lines.extend(f"  {finding}" for finding in self.counterexample.findings)
-            lines.extend(f"    {line}" for line in self.counterexample.snippet().splitlines() if line)
+            if not self.counterexample.repeats:
+                lines.append(f"  {ONCE}")
         bound = self.best_bound
         if bound is not None:
-            lines.append(f"  sampled: {bound}; confidence {bound.confidence:.4g}")
+            lines.append(f"  sampled at ε = {self.epsilon}: {bound}; confidence {confidence(bound)}")
         lines.extend(
             f"    on {sampled.case.code()} with {sampled.noise} noise"
             for sampled in self.sampled
             if any(found.violates for found in sampled.bounds)
         )
+        lines.extend(
+            f"  every sampled run failed on {sampled.case.code()}, so that it says nothing"
+            for sampled in self.sampled
+            if sampled.is_void
+        )
+        lines.extend(
+            f"  the source of noise alone: {bound}; confidence {confidence(bound)}"
+            for bound in self.source
+            if bound.violates
+        )
+        if self.error:
+            lines.append(f"  ended by an error: {self.error}")
+        if self.snippet:
+            lines.extend(["  To see it again:", "", *self.snippet.splitlines()])
         return lines
 
     def to_dict(self) -> dict[str, Any]:
@@ -99,7 +212,12 @@ class AuditReport:
             "stage": self.stage,
             "verdict": self.verdict,
             "effort": self.effort,
+            "error": self.error,
+            "ok": self.ok,
             "pairs": self.pairs,
+            "turned_down": self.replays.turned_down,
+            "failed": self.replays.failed,
+            "differ_by": self.differ_by,
             "counterexample": None
             if found is None
             else {
@@ -108,17 +226,28 @@ class AuditReport:
                     for finding in found.findings
                 ],
                 "neighbours": found.case.code(),
-                "snippet": found.snippet(),
+                "repeats": found.repeats,
+                "snippet": self.snippet,
             },
             "sampled": [
                 {
                     "neighbours": sampled.case.code(),
+                    "epsilon": str(sampled.case.epsilon),
                     "noise": sampled.noise,
+                    "runs": sampled.runs,
+                    "failed": sampled.failed,
                     "bounds": [_plain_bound(bound) for bound in sampled.bounds],
                 }
                 for sampled in self.sampled
             ],
+            "source": [_plain_bound(bound) for bound in self.source],
         }
+
+
+def confidence(bound: Bound) -> str:
+    """With which probability a bound holds, with as many nines as it has, and one more digit."""
+    nines = max(2, ceil(-log10(1 - bound.confidence)) + 1) if bound.confidence < 1 else 2
+    return f"{floor(bound.confidence * 10**nines) / 10**nines:.{nines}f}".rstrip("0")
 
 
 def _plain_bound(bound: Bound) -> dict[str, Any]:

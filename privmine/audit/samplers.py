@@ -8,9 +8,10 @@ wrong in the same way.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from concurrent.futures import Executor
 from contextlib import contextmanager
 from fractions import Fraction
-from itertools import product
+from itertools import islice, product
 from typing import Any
 
 import numpy as np
@@ -22,12 +23,14 @@ from opendp.metrics import l1_distance, linf_distance
 from opendp.mod import enable_features
 
 from privmine.audit.cases import make_database
-from privmine.audit.outcomes import MakeNoise
-from privmine.audit.recording import RecordingNoise, Trace
-from privmine.audit.statistical import Bound, mechanism_bound
+from privmine.audit.outcomes import MakeNoise, Outcome
+from privmine.audit.recording import RecordingNoise
+from privmine.audit.statistical import ERROR_RATE, Bound, lower_bounds
+from privmine.audit.trace import Trace
 from privmine.curator import Curator, Desk, Meter
 from privmine.model import Public
 from privmine.noise import secure
+from privmine.noise.protocol import NoiseSource, NoisyTopSource
 from privmine.privacy import PureDP
 from privmine.queries import BinCounts, ItemSupports, Query, RankGap, WeightedSupports
 
@@ -35,6 +38,9 @@ from privmine.queries import BinCounts, ItemSupports, Query, RankGap, WeightedSu
 TOLERANCE = 1e-12
 #: Budgets that floats hold exactly, that they do not, and that are very small or large.
 BUDGETS = tuple(Fraction(text) for text in ("1", "1/10", "1/3", "7/11", "1/1000000", "9999/7", "10000"))
+
+#: So many values at once take the sampler for long arrays.
+_MANY = secure.LONGEST_FOR_OPENDP + 1
 
 _ROWS = [(0, 1, 2), (0, 1), (3,), ()]
 _ITEMS = 4
@@ -175,21 +181,81 @@ def _selection_check(query: Query, draws: int, epsilon: Fraction, noisy: bool) -
     )
 
 
-def source_bounds(noise: MakeNoise, *, samples: int = 20_000, seed: int = 0) -> tuple[Bound, Bound]:
-    """Sample a source of noise on its own: a measurement and a selection, each with a claim of ε = 1.
+@frozen
+class SourceSample:
+    """Draws from a source of noise alone, on both sides of a difference of 1 for which ε = 1 is paid.
 
-    Scores are such that the choice which a neighbour favours is rare: there the bound comes close to ε.
+    Scores are such that the choice which a neighbour favours is rare, but not so rare without enough noise
+    that no run shows it: there the bound comes close to ε, also if the source selects too sharply.
     """
-    source = noise(seed)
-    one = Fraction(1)
 
-    def measurement(value: int, _: np.random.Generator) -> float:
-        return float(source.laplace(np.array([value]), one)[0])
+    kind: str
+    noise: MakeNoise
 
-    def selection(score: int, _: np.random.Generator) -> int:
-        return int(source.select(np.array([score, 3, 3]), 1, one)[0])
+    def __call__(self, side: int, count: int, seed: int) -> list[Outcome]:
+        """The outcomes of so many draws."""
+        source = self.noise(seed)
+        return [{self.kind: {"answer": answer}} for answer in islice(_DRAWS[self.kind](source, side), count)]
 
-    return (
-        mechanism_bound(measurement, 0, 1, 1, samples=samples, seed=seed),
-        mechanism_bound(selection, 0, 1, 1, samples=samples, seed=seed),
+
+def _measured(source: NoiseSource, value: int) -> Iterator[float]:
+    while True:
+        yield float(source.laplace(np.array([value]), Fraction(1))[0])
+
+
+def _measured_many(source: NoiseSource, value: int) -> Iterator[float]:
+    """The noise of the values of an array is independent, so that each is a draw of its own."""
+    while True:
+        yield from map(float, source.laplace(np.full(_MANY, value), Fraction(1)))
+
+
+def _chosen(source: NoiseSource, score: int) -> Iterator[int]:
+    while True:
+        yield int(source.select(np.array([score, 1, 1]), 1, Fraction(1))[0])
+
+
+def _chosen_noisily(source: NoiseSource, score: int) -> Iterator[int]:
+    assert isinstance(source, NoisyTopSource)
+    while True:
+        yield int(source.noisy_top(np.array([score, 1, 1]), 1, Fraction(1))[0])
+
+
+_DRAWS: dict[str, Callable[[NoiseSource, int], Iterator[float]]] = {
+    "measure": _measured,
+    f"measure {_MANY:,} values": _measured_many,
+    "choose": _chosen,
+    "choose_noisy": _chosen_noisily,
+}
+
+
+def source_bounds(
+    noise: MakeNoise,
+    *,
+    samples: int = 20_000,
+    error_rate: float = ERROR_RATE,
+    seed: int = 0,
+    workers: Executor | None = None,
+) -> tuple[Bound, ...]:
+    """Sample a source of noise on its own: each way to draw from it, with a claim of ε = 1.
+
+    Args:
+        noise: makes the source from a seed.
+        samples: how many draws on each side.
+        error_rate: the probability that any of the bounds is wrong, at most.
+        seed: makes the draws, where they can be seeded.
+        workers: draws batches side by side.
+    """
+    # Not every source can select by noise on every score.
+    kinds = [kind for kind in _DRAWS if kind != "choose_noisy" or isinstance(noise(seed), NoisyTopSource)]
+    return tuple(
+        bound
+        for kind in kinds
+        for bound in lower_bounds(
+            SourceSample(kind, noise),
+            {kind: Fraction(1)},
+            samples=samples,
+            error_rate=error_rate / len(kinds),
+            seed=seed,
+            workers=workers,
+        )
     )

@@ -4,16 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from fractions import Fraction
+from typing import Any, TypeAlias
 
 from attrs import evolve
 
-from privmine.audit.cases import Case, Row
+from privmine.audit.cases import Case
+from privmine.audit.customers import AnyCase, CustomerCase, with_fewer_items
+
+Values: TypeAlias = tuple[Any, ...]
 
 #: So many attempts are made at most; each is a pair of runs.
 MOST_ATTEMPTS = 400
+#: How a case is written down, and what is asked, where nothing depends on it.
+_PLAIN: dict[str, Any] = {
+    "removed": False,
+    "reordered": False,
+    "shuffled": False,
+    "place": 0,
+    "max_length": None,
+    "seed": 0,
+    "epsilon": Fraction(1),
+}
 
 
-def shrink(case: Case, fails: Callable[[Case], bool], attempts: int = MOST_ATTEMPTS) -> Case:
+def shrink(case: AnyCase, fails: Callable[[AnyCase], bool], attempts: int = MOST_ATTEMPTS) -> AnyCase:
     """The smallest case found that still fails; greedy, so that a smaller one may exist."""
     left = attempts
     smaller = True
@@ -29,55 +43,71 @@ def shrink(case: Case, fails: Callable[[Case], bool], attempts: int = MOST_ATTEM
     return case
 
 
-def simpler_cases(case: Case) -> Iterator[Case]:
+def simpler_cases(case: AnyCase) -> Iterator[AnyCase]:
     """Cases that are simpler in one respect, the boldest steps first."""
-    rows = case.transactions
-    if rows:
-        yield _with_rows(case, ())
-        half = len(rows) // 2
-        if half:
-            yield _with_rows(case, rows[half:])
-            yield _with_rows(case, rows[:half])
-        for index in range(len(rows)):
-            yield _with_rows(case, rows[:index] + rows[index + 1 :])
-    yield from _with_fewer_items(case)
-    for shorter in _shorter_rows(case.extra):
-        yield evolve(case, extra=shorter)
-    for index, row in enumerate(rows):
-        for shorter in _shorter_rows(row):
-            yield evolve(case, transactions=(*rows[:index], shorter, *rows[index + 1 :]))
+    yield from _simpler_customers(case) if isinstance(case, CustomerCase) else _simpler_transactions(case)
     yield from _plainer_requests(case)
 
 
-def _with_rows(case: Case, rows: tuple[Row, ...]) -> Case:
-    return evolve(case, transactions=rows, place=min(case.place, len(rows)))
-
-
-def _with_fewer_items(case: Case) -> Iterator[Case]:
-    """The first items only, in the universe and in every transaction."""
+def _simpler_transactions(case: Case) -> Iterator[Case]:
+    rows = case.transactions
+    for fewer in _fewer(rows):
+        yield evolve(case, transactions=fewer, place=min(case.place, len(fewer)))
     for items in range(case.items):
         yield evolve(
             case,
             items=items,
-            transactions=tuple(tuple(item for item in row if item < items) for row in case.transactions),
+            transactions=tuple(tuple(item for item in row if item < items) for row in rows),
             extra=tuple(item for item in case.extra if item < items),
         )
+    for shorter in _shorter(case.extra):
+        yield evolve(case, extra=shorter)
+    for others in _one_shorter(rows):
+        yield evolve(case, transactions=others)
 
 
-def _shorter_rows(row: Row) -> Iterator[Row]:
-    for size in range(len(row)):
-        yield row[:size]
-    for index in range(len(row) - 1):
-        yield row[:index] + row[index + 1 :]
+def _simpler_customers(case: CustomerCase) -> Iterator[CustomerCase]:
+    for fewer in _fewer(case.customers):
+        yield evolve(case, customers=fewer)
+    for items in range(case.items):
+        yield with_fewer_items(case, items)
+    for baskets in (*_shorter(case.extra), *_one_shorter(case.extra)):
+        yield evolve(case, extra=baskets)
+    for others in _one_shorter(case.customers):
+        yield evolve(case, customers=others)
 
 
-def _plainer_requests(case: Case) -> Iterator[Case]:
-    plain = Case(items=case.items, transactions=case.transactions, extra=case.extra)
-    for name in ("removed", "reordered", "place", "max_length", "seed"):
-        if getattr(case, name) != getattr(plain, name):
-            yield evolve(case, **{name: getattr(plain, name)})
-    if case.epsilon != 1:
-        yield evolve(case, epsilon=Fraction(1))
+def _fewer(values: Values) -> Iterator[Values]:
+    """None of them, either half, all but one."""
+    if values:
+        yield values[:0]
+        half = len(values) // 2
+        if half:
+            yield values[half:]
+            yield values[:half]
+        for index in range(len(values)):
+            yield values[:index] + values[index + 1 :]
+
+
+def _shorter(values: Values) -> Iterator[Values]:
+    """The first few, then all but one."""
+    for size in range(len(values)):
+        yield values[:size]
+    for index in range(len(values) - 1):
+        yield values[:index] + values[index + 1 :]
+
+
+def _one_shorter(values: Values) -> Iterator[Values]:
+    """The same with one of the values shorter."""
+    for index, value in enumerate(values):
+        for shorter in _shorter(value):
+            yield (*values[:index], shorter, *values[index + 1 :])
+
+
+def _plainer_requests(case: AnyCase) -> Iterator[AnyCase]:
+    for name, plain in _PLAIN.items():
+        if getattr(case, name, plain) != plain:
+            yield evolve(case, **{name: plain})
     for k in {1, case.k // 2, case.k - 1}:
         if 1 <= k < case.k:
             yield evolve(case, k=k)

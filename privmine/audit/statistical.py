@@ -25,9 +25,10 @@ from numpy.typing import NDArray
 from privmine.audit.binomial import lower_limit, upper_limit
 from privmine.audit.columns import Column, columns_of, of_groups
 from privmine.audit.outcomes import Outcome
+from privmine.audit.workers import side_by_side
 from privmine.model import FloatArray
 
-#: With this probability at most, an audit of a sound mechanism calls it unsound.
+#: With this probability at most, audits of sound mechanisms call any of them unsound.
 ERROR_RATE = 0.001
 #: So many runs a task, so that workers are busy and progress is shown.
 _BATCH = 250
@@ -96,6 +97,7 @@ def lower_bounds(
     seed: int = 0,
     workers: Executor | None = None,
     progress: Callable[[int], None] = lambda done: None,
+    seen: Callable[[Sequence[Outcome]], None] = lambda batch: None,
 ) -> tuple[Bound, ...]:
     """Bound ε from below for each group of features, together with all groups before it.
 
@@ -107,8 +109,9 @@ def lower_bounds(
         seed: makes the runs, where their noise can be seeded.
         workers: runs batches side by side; the sample must be picklable then.
         progress: told how many runs are done, of twice `samples`.
+        seen: shown the outcomes of every batch.
     """
-    first, second = _all_runs(sample, samples, seed, workers, progress)
+    first, second = _all_runs(sample, samples, seed, workers, progress, seen)
     search, check = slice(0, samples // 2), slice(samples // 2, samples)
     columns = columns_of(first, second, search)
     groups = list(claims)
@@ -184,21 +187,22 @@ def _plain(value: Any) -> Any:
 
 
 def _all_runs(
-    sample: Sample, samples: int, seed: int, workers: Executor | None, progress: Callable[[int], None]
+    sample: Sample,
+    samples: int,
+    seed: int,
+    workers: Executor | None,
+    progress: Callable[[int], None],
+    seen: Callable[[Sequence[Outcome]], None],
 ) -> tuple[list[Outcome], list[Outcome]]:
     tasks = [
         (side, min(_BATCH, samples - start), int(np.random.SeedSequence((seed, side, start)).generate_state(1)[0]))
         for side in (0, 1)
         for start in range(0, samples, _BATCH)
     ]
-    results = (
-        (sample(*task) for task in tasks)
-        if workers is None
-        else (future.result() for future in [workers.submit(sample, *task) for task in tasks])
-    )
     outcomes: tuple[list[Outcome], list[Outcome]] = ([], [])
-    for (side, _, _), batch in zip(tasks, results, strict=True):
+    for (side, _, _), batch in zip(tasks, side_by_side(workers, sample, tasks), strict=True):
         outcomes[side].extend(batch)
+        seen(batch)
         progress(len(outcomes[0]) + len(outcomes[1]))
     return outcomes
 
@@ -262,9 +266,10 @@ def _best_score(
 
     if not columns:
         return None
+    features = "1 feature" if len(columns) == 1 else f"{len(columns)} features"
     pooled = np.concatenate([score(0, choose), score(1, choose)])
     events = (
-        Event(f"likelihood-ratio score of {len(columns)} features ≥ {cut:.3f}", _scores_at_least(score, cut))
+        Event(f"likelihood-ratio score of {features} ≥ {cut:.3f}", _scores_at_least(score, cut))
         for cut in np.unique(np.quantile(pooled, np.linspace(0.01, 0.99, 50))).tolist()
     )
     return _most_promising(events, choose, favours, deviations)

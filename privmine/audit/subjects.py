@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import copy
-import inspect
+import sys
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import Any
 
-from attrs import frozen
+from attrs import evolve, frozen
 
-from privmine.audit.cases import Case, MakeDatabase, make_database
-from privmine.audit.outcomes import PipelineSample
 from privmine.audit.recording import with_parts
-from privmine.errors import InputError
-from privmine.hookspecs import hookimpl
+from privmine.audit.replay import UNKNOWN_PIPELINE
+from privmine.errors import InputError, PrivmineError
+from privmine.hookspecs import PROJECT, hookimpl
 from privmine.model import DATA_STAGES, STAGES, BudgetPlan
 from privmine.pipeline import DEFAULT_METHOD, Pipeline
-from privmine.registry import Registry, canonical, registry
+from privmine.registry import Registered, Registry, canonical, registry
 from privmine.run import Part
 
 #: The share of the budget that a stage gets when its component is sampled: what has a tenth can hide in the noise.
@@ -32,11 +31,13 @@ class Subject:
         name: what the report calls it.
         pipeline: the pipeline, or one that the component fits in.
         stage: the component's stage; None for a whole pipeline.
+        setup: Python that makes the pipeline with `subject_of`; a comment where it cannot be made by name.
     """
 
     name: str
     pipeline: Pipeline
     stage: str | None = None
+    setup: str = UNKNOWN_PIPELINE
 
 
 def subject_of(target: Any, stage: str | None = None, trust: Iterable[str] = ()) -> Subject:
@@ -50,25 +51,69 @@ def subject_of(target: Any, stage: str | None = None, trust: Iterable[str] = ())
             whether it deserves it is the question.
     """
     if isinstance(target, Pipeline):
-        if stage is not None and stage not in STAGES:
-            raise InputError(f"{stage!r} is no stage; the stages are {', '.join(STAGES)}.")
-        subject = Subject(target.method, target, stage)
+        subject = Subject(target.method, target, None if stage is None else _checked_stage(stage))
     elif isinstance(target, str):
         subject = _named(target)
     else:
         component = target() if isinstance(target, type) else target
-        stage = stage or _stage_of(component)
+        stage = stage_of(component, stage)
         pipeline = _pipeline_for(registry(), stage, registry().name_of(stage, component), component)
         subject = Subject(f"{stage}={pipeline.parts[stage].name}", pipeline, stage)
-    return _trusting(subject, trust)
+    trusted = (trust,) if isinstance(trust, str) else tuple(trust)
+    audited = [subject.stage] if subject.stage else STAGES
+    own = (subject.pipeline.parts[stage].distribution for stage in audited)
+    pipeline = trusting(subject.pipeline, (*trusted, *own))
+    return evolve(subject, pipeline=pipeline, setup=_setup(target, stage, trusted))
+
+
+def all_names() -> list[str]:
+    """Every registered method, and every registered component as STAGE=COMPONENT."""
+    known = registry()
+    components = sorted(known.components, key=lambda found: (STAGES.index(found[0]), found[1]))
+    return [*sorted(known.presets), *(f"{stage}={name}" for stage, name in components)]
 
 
 def all_subjects(trust: Iterable[str] = ()) -> list[Subject]:
     """Every registered method, and every registered component."""
-    known = registry()
-    components = sorted(known.components, key=lambda found: (STAGES.index(found[0]), found[1]))
-    names = [*sorted(known.presets), *(f"{stage}={name}" for stage, name in components)]
-    return [subject_of(name, trust=trust) for name in names]
+    return [subject_of(name, trust=trust) for name in all_names()]
+
+
+def _setup(target: Any, stage: str | None, trust: tuple[str, ...]) -> str:
+    """Python that makes the audited pipeline again, where names are enough for that."""
+    lines: list[str] = []
+    if isinstance(target, Pipeline):
+        if type(target) is not Pipeline or target.parts != Pipeline(target.method).parts or _is_observed(target):
+            return UNKNOWN_PIPELINE
+        trust, expression = (*trust, *sorted(target.trust)), repr(target.method)
+    elif isinstance(target, str):
+        expression = repr(target)
+    else:
+        component = target() if isinstance(target, type) else target
+        cls = type(component)
+        if not _can_be_written(component):
+            return UNKNOWN_PIPELINE
+        expression = repr(component)
+        if "Fraction(" in expression:
+            lines.append("from fractions import Fraction")
+        lines.append(f"from {cls.__module__} import {cls.__name__}")
+    arguments = [expression, *([repr(stage)] if stage else []), *([f"trust={list(trust)!r}"] if trust else [])]
+    return "\n".join([*lines, f"pipeline = subject_of({', '.join(arguments)}).pipeline"])
+
+
+def _is_observed(pipeline: Pipeline) -> bool:
+    return bool(pipeline._observers.get_plugins())  # noqa: SLF001 - observers are not part of what a name tells
+
+
+def _can_be_written(component: object) -> bool:
+    """Whether a component's repr is Python that makes it, and its class can be imported."""
+    cls = type(component)
+    if cls.__module__ == "__main__" or getattr(sys.modules.get(cls.__module__), cls.__name__, None) is not cls:
+        return False
+    try:
+        # The repr is that of an object which is about to be run anyway.
+        return bool(eval(repr(component), {cls.__name__: cls, "Fraction": Fraction}) == component)  # noqa: S307
+    except Exception:  # noqa: BLE001 - then it is none
+        return False
 
 
 def _named(text: str) -> Subject:
@@ -76,39 +121,69 @@ def _named(text: str) -> Subject:
         return Subject(text, Pipeline.from_file(text))
     stage, separator, name = text.partition("=")
     if not separator:
-        return Subject(text, Pipeline(text))
+        return Subject(text, _method(text))
     known = registry()
     known.find(stage, name)
     return Subject(text, _pipeline_for(known, stage, name, name), stage)
 
 
-def _stage_of(component: object) -> str:
-    stages = [stage for stage in STAGES if inspect.getattr_static(type(component), stage, None) is not None]
-    if len(stages) != 1:
-        raise InputError(
-            f"{type(component).__name__} implements {' and '.join(stages) or 'no stage'}; "
-            "say which stage to audit: stage=…"
-        )
-    return stages[0]
+def stage_of(component: Any, stage: str | None = None) -> str:
+    """The stage that a component, its class or a registered one is for, or the given one, if it is one.
+
+    Args:
+        component: what implements a stage.
+        stage: which of them, where it implements more than one.
+    """
+    if isinstance(component, Registered):
+        return component.stage
+    if stage is not None:
+        return _checked_stage(stage)
+    cls = component if isinstance(component, type) else type(component)
+    implemented = [known for known in STAGES if hasattr(getattr(cls, known, None), f"{PROJECT}_impl")]
+    if len(implemented) == 1:
+        return implemented[0]
+    told = f"implements {', '.join(implemented)}" if implemented else "implements no stage with @hookimpl"
+    raise InputError(f"{cls.__name__} {told}; name the stage in question: stage=NAME.")
+
+
+def _checked_stage(stage: str) -> str:
+    if stage not in STAGES:
+        raise InputError(f"{stage!r} is no stage; the stages are {', '.join(STAGES)}.")
+    return stage
+
+
+def _method(name: str) -> Pipeline:
+    """The pipeline of a method; if it cannot be made, the method is to blame, whatever component complains."""
+    preset = registry().preset(name)
+    try:
+        return Pipeline(name)
+    except PrivmineError as problem:
+        raise InputError(f"The method {name!r} from {preset.distribution} cannot be made: {problem}") from problem
 
 
 def _pipeline_for(known: Registry, stage: str, name: str, component: Any) -> Pipeline:
     """A pipeline that the component fits in: the method that it belongs to, else the default one."""
+    problems = []
     for method in sorted(known.presets, key=lambda preset: preset != DEFAULT_METHOD):
         choice = known.presets[method].stages.get(stage)
         used = choice.get("use") if isinstance(choice, Mapping) else choice
         if used == name:
-            # By name, it keeps the parameters that its method gives it.
-            return Pipeline(method) if isinstance(component, str) else Pipeline(method, **{stage: component})
-    return Pipeline(**{stage: component})
+            try:
+                # By name, it keeps the parameters that its method gives it.
+                return _method(method) if isinstance(component, str) else Pipeline(method, **{stage: component})
+            except PrivmineError as problem:
+                problems.append(problem)
+    try:
+        return Pipeline(**{stage: component})
+    except PrivmineError as problem:
+        raise (problems or [problem])[0] from None
 
 
-def _trusting(subject: Subject, trust: Iterable[str]) -> Subject:
-    pipeline = copy.copy(subject.pipeline)
-    audited = [subject.stage] if subject.stage else STAGES
-    trusted = {*trust, *(pipeline.parts[stage].distribution for stage in audited)}
-    pipeline.trust = pipeline.trust | {canonical(name) for name in trusted}
-    return Subject(subject.name, pipeline, subject.stage)
+def trusting(pipeline: Pipeline, distributions: Iterable[str]) -> Pipeline:
+    """The pipeline with the queries of further distributions allowed to run."""
+    changed = copy.copy(pipeline)
+    changed.trust = pipeline.trust | {canonical(name) for name in distributions}
+    return changed
 
 
 @frozen
@@ -122,8 +197,8 @@ class _GivenPlan:
         return self.plan
 
 
-def emphasised(subject: Subject, case: Case, database: MakeDatabase = make_database) -> Pipeline:
-    """The pipeline with most of the budget for the stage in question, so that its leaks show.
+def emphasised(subject: Subject, plan: BudgetPlan) -> Pipeline:
+    """The pipeline, which divides its budget by this plan, with most of it for the stage in question: leaks show then.
 
     Shares are public and any division is allowed, so a sound component stays sound. One that is
     given nothing stays without.
@@ -131,7 +206,6 @@ def emphasised(subject: Subject, case: Case, database: MakeDatabase = make_datab
     pipeline, stage = subject.pipeline, subject.stage
     if stage not in DATA_STAGES:
         return pipeline
-    plan = PipelineSample(pipeline, case, database=database).plan()
     shares = {name: getattr(plan, name) for name in DATA_STAGES}
     others = sum(shares.values()) - shares[stage]
     if not shares[stage] or not others:

@@ -9,8 +9,8 @@ from typing import Any, TypeAlias
 
 from attrs import field, frozen
 
-from privmine.model import Request, exact
-from privmine.pipeline import LARGEST_EPSILON, SMALLEST_EPSILON, make_request
+from privmine.model import exact
+from privmine.pipeline import LARGEST_EPSILON, SMALLEST_EPSILON
 from privmine.store.transactions import Transactions
 
 Baskets: TypeAlias = tuple[tuple[int, ...], ...]
@@ -49,9 +49,9 @@ class Case:
         """The database, or another one over the same universe."""
         return Transactions.from_lists(self.baskets if baskets is None else baskets, items=range(self.items))
 
-    def request(self, transactions: Transactions) -> Request:
-        """What the pipeline makes of the question."""
-        return make_request(transactions, self.k, self.epsilon, self.max_length, self.n_public)
+    def request(self) -> dict[str, Any]:
+        """The question, as `Pipeline.run` takes it."""
+        return {name: getattr(self, name) for name in ("k", "epsilon", "max_length", "n_public")}
 
     def other_databases(self) -> list[Baskets]:
         """Databases that look the same from outside: a neighbour, and one that shares nothing with this one.

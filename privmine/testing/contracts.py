@@ -20,23 +20,28 @@ from __future__ import annotations
 import pickle
 from collections.abc import Iterator
 from fractions import Fraction
+from math import isclose
 from typing import Any
 
 import attrs
 
+from privmine.audit.accounts import accounting
+from privmine.audit.comparing import first_difference, same
+from privmine.audit.trace import Trace
 from privmine.describe import privacy_argument
 from privmine.errors import BudgetError, ContractError, PluginError, StageError
+from privmine.intervals import NoiseSum, kept_law
 from privmine.model import DATA_STAGES, NoisyCounts
-from privmine.noise.simulated import SimulatedNoise
+from privmine.pipeline import Pipeline
 from privmine.privacy import amount
 from privmine.registry import check_component_class
-from privmine.run import Part, stage_manager
 from privmine.testing.cases import Case
 from privmine.testing.flaws import Flaw
-from privmine.testing.trial import Trial, attempt
-from privmine.testing.watch import WholeNumberNoise
+from privmine.testing.trial import Trial, attempt, attempt_again
 
 SEED = 20120827
+#: What an audit says of a run's account, and the kit says of the stage that it happened in.
+_PRICES = ("unpaid", "scale", "budget")
 
 
 def class_flaws(component: object, stage: str) -> Iterator[Flaw]:
@@ -84,53 +89,63 @@ def _pickle_flaws(component: object) -> Iterator[Flaw]:
         yield Flaw("pickle", f"pickling makes another component of it: {copy!r}, not {component!r}.")
 
 
-def run_flaws(parts: dict[str, Part], stage: str, case: Case) -> Iterator[Flaw]:
+def run_flaws(pipeline: Pipeline, stage: str, case: Case) -> Iterator[Flaw]:
     """What shows when a component runs on a case."""
-    component = parts[stage].component
+    component = pipeline.parts[stage].component
     before = _fingerprint(component)
-    for flaw in _flaws_on(parts, stage, case):
+    for flaw in _flaws_on(pipeline, stage, case):
         yield Flaw(flaw.contract, flaw.sentence, str(case))
     yield from _changes(component, before, case)
 
 
-def _flaws_on(parts: dict[str, Part], stage: str, case: Case) -> Iterator[Flaw]:
-    simulated = attempt(parts, case, SimulatedNoise(SEED))
+def _flaws_on(pipeline: Pipeline, stage: str, case: Case) -> Iterator[Flaw]:
+    simulated = attempt(pipeline, case, SEED, whole_numbers=False)
     found = [*trial_flaws(simulated, stage)]
     if not found:
-        again = attempt(parts, case, SimulatedNoise(SEED))
+        again = attempt(pipeline, case, SEED, whole_numbers=False)
         found.extend(_repetition_flaws(simulated, again, stage))
-    released = attempt(parts, case, WholeNumberNoise(SEED))
+    released = attempt(pipeline, case, SEED, whole_numbers=True)
     if not found:
         found.extend(trial_flaws(released, stage))
     yield from found
     if found:
         return  # What is compared below would differ for these reasons.
     for baskets in case.other_databases():
-        other = attempt(parts, case, WholeNumberNoise(SEED + 1), baskets=baskets, script=released.tape)
-        yield from _replay_flaws(released, other, stage)
+        yield from _replay_flaws(released, attempt_again(pipeline, case, baskets, released), stage)
 
 
 def trial_flaws(trial: Trial, stage: str) -> Iterator[Flaw]:
     """What one trial shows."""
-    breaches = [breach for breach in trial.breaches if breach.stage == stage]
-    for breach in breaches:
-        yield Flaw(breach.contract, breach.sentence)
-    if breaches:
-        return  # What follows a breach is of the kit's making.
-    if trial.error is not None and stage not in trial.results:
-        yield error_flaw(trial, stage)
+    reads = [*_read_flaws(trial, stage)]
+    if reads:
+        yield from reads
+        return  # What follows such a look is of the kit's making.
+    for finding in accounting(trial.trace):
+        if finding.stage == stage and finding.rule in _PRICES:
+            yield Flaw("charges", f"{finding.message}; leave noise and charges to the curator.")
+            return
+    if trial.ended_before(stage):
+        yield error_flaw(trial.trace, stage)
         return
-    yield from _charge_flaws(trial, stage)
-    yield from _counts_flaws(trial.results[stage])
+    yield from _meter_flaws(trial)
+    yield from _counts_flaws(trial.trace.result(stage))
 
 
-def error_flaw(trial: Trial, stage: str) -> Flaw:
+def _read_flaws(trial: Trial, stage: str) -> Iterator[Flaw]:
+    for name in trial.reads(stage):
+        yield Flaw(
+            "data",
+            f"it reads the data outside the curator (store.{name}); ask the curator, which charges for the look.",
+        )
+
+
+def error_flaw(trace: Trace, stage: str) -> Flaw:
     """What it means that a run ended before the stage had a valid result."""
-    error = trial.error
-    if trial.failed_stage != stage:
+    error = trace.failure
+    if trace.failed_stage != stage:
         return Flaw(
             "total",
-            f"it could not be tried, since {trial.failed_stage} failed before it ({error}); "
+            f"it could not be tried, since {trace.failed_stage} failed before it ({error}); "
             "name a method that it belongs to: check_component(…, method=NAME).",
         )
     if isinstance(error, StageError):
@@ -151,18 +166,13 @@ def _after(text: str, mark: str) -> str:
     return flaw
 
 
-def _charge_flaws(trial: Trial, stage: str) -> Iterator[Flaw]:
+def _meter_flaws(trial: Trial) -> Iterator[Flaw]:
     charged = sum((charge.epsilon for charge in trial.charges), Fraction(0))
-    if trial.spent != charged:
+    spent = trial.trace.meter.spent if trial.trace.meter else charged
+    if spent != charged:
         yield Flaw(
             "charges",
-            f"the meter says ε = {amount(trial.spent)}, but the charges sum to ε = {amount(charged)}; leave it alone.",
-        )
-    if stage in DATA_STAGES and trial.spent_until(stage) > trial.limits[stage]:
-        yield Flaw(
-            "charges",
-            f"the run has spent ε = {amount(trial.spent_until(stage))} when the stage ends, "
-            f"more than ε = {amount(trial.limits[stage])}, its share and what others left.",
+            f"the meter says ε = {amount(spent)}, but the charges sum to ε = {amount(charged)}; leave it alone.",
         )
 
 
@@ -172,10 +182,26 @@ def _counts_flaws(result: object) -> Iterator[Flaw]:
             yield Flaw("result", "it reports an itemset twice; combine what several bases tell of it.")
         if min(*result.standard_errors.tolist(), result.total_error, 0.0) < 0:
             yield Flaw("result", "a standard error is negative.")
+        yield from _law_flaws(result)
+
+
+def _law_flaws(counts: NoisyCounts) -> Iterator[Flaw]:
+    laws = [*(counts.laws[number] for number in counts.law_of.tolist()), counts.total_law]
+    errors = [*counts.standard_errors[: len(counts.law_of)].tolist(), counts.total_error]
+    # A law need not be hashable, and there are few of them for many counts.
+    pairs = {(id(law), error): (law, error) for law, error in zip(laws, errors, strict=True)}
+    for law, error in pairs.values():
+        try:
+            kept_law(law)
+        except ContractError as flaw:
+            yield Flaw("result", str(flaw))
+        if isinstance(law, NoiseSum) and not isclose(law.standard_error, error, rel_tol=1e-6, abs_tol=1e-9):
+            yield Flaw("result", "a standard error is not that of its law of noise; intervals would be wrong.")
 
 
 def _repetition_flaws(first: Trial, second: Trial, stage: str) -> Iterator[Flaw]:
-    if first.results.get(stage) != second.results.get(stage) or first.charges_of(stage) != second.charges_of(stage):
+    results = first.trace.result(stage), second.trace.result(stage)
+    if not same(*results) or first.charges_of(stage) != second.charges_of(stage):
         yield Flaw(
             "deterministic",
             "the same seed gives another result; take randomness from the curator only, and sort what has no order.",
@@ -183,23 +209,30 @@ def _repetition_flaws(first: Trial, second: Trial, stage: str) -> Iterator[Flaw]
 
 
 def _replay_flaws(first: Trial, other: Trial, stage: str) -> Iterator[Flaw]:
-    breaches = [breach for breach in other.breaches if breach.stage == stage]
-    if breaches:
-        yield from (Flaw(breach.contract, breach.sentence) for breach in breaches)
-    elif other.failed_stage == stage:
-        yield error_flaw(other, stage)
-    elif stage not in other.results:
-        return  # A stage before this one is at fault, and is told so when it is checked itself.
-    elif first.charges_of(stage) != other.charges_of(stage):
-        yield Flaw("data", "it pays differently on other data although all noisy answers are the same.")
-    elif first.results[stage] != other.results[stage]:
+    """What shows on other data, if all noisy answers are the same."""
+    reads = [*_read_flaws(other, stage)]
+    _, difference = first_difference(first.trace, other.trace)
+    if reads:
+        yield from reads
+    elif difference is None:
+        if first.trace.shown(stage) != other.trace.shown(stage):
+            yield Flaw("repr", "the repr of its result changes with the data although all noisy answers are the same.")
+    elif difference.stage != stage:
+        return  # Another stage is at fault, and is told so when it is checked itself.
+    elif difference.rule == "failure":
+        yield error_flaw(other.trace if other.ended_before(stage) else first.trace, stage)
+    elif difference.rule == "result":
         yield Flaw(
             "data",
             "its result changes with the data although all noisy answers are the same; "
             "something exact reaches the result.",
         )
-    elif first.reprs[stage] != other.reprs[stage]:
-        yield Flaw("repr", "the repr of its result changes with the data although all noisy answers are the same.")
+    else:
+        yield Flaw(
+            "data",
+            "it asks other questions of other data although all noisy answers so far are the same "
+            f"({difference.message}); decide by noisy answers only.",
+        )
 
 
 def _fingerprint(component: object) -> tuple[str, bytes]:
@@ -215,11 +248,3 @@ def _changes(component: Any, before: tuple[str, bytes], case: Case) -> Iterator[
         yield Flaw("repr", "its repr is another after a run; show parameters and nothing else.", str(case))
     elif after[1] != before[1]:
         yield Flaw("state", "it is changed by a run; a component keeps nothing from one run to the next.", str(case))
-
-
-def hook_flaws(parts: dict[str, Part]) -> Iterator[Flaw]:
-    """Whether the components of a pipeline fit their hooks."""
-    try:
-        stage_manager(parts.values())
-    except PluginError as error:
-        yield Flaw("component", str(error))

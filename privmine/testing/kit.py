@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from privmine.errors import InputError, PrivmineError
-from privmine.hookspecs import PROJECT
-from privmine.model import STAGES
+from privmine.audit import quick_audit
+from privmine.audit.subjects import stage_of, trusting
+from privmine.errors import PrivmineError
 from privmine.pipeline import DEFAULT_METHOD, Pipeline
 from privmine.registry import Preset, Registered, build, registry
-from privmine.run import Part
 from privmine.testing.cases import Case, odd_cases
-from privmine.testing.contracts import class_flaws, hook_flaws, run_flaws
+from privmine.testing.contracts import class_flaws, run_flaws
 from privmine.testing.flaws import Flaw, FlawedComponentError, gathered
 
 
@@ -45,7 +44,7 @@ def find_flaws(
     cases: Iterable[Case] | None = None,
 ) -> list[Flaw]:
     """The contracts that a component breaks, each once; see `check_component`."""
-    stage = _stage(component, stage)
+    stage = stage_of(component, stage)
     chosen = odd_cases() if cases is None else list(cases)
     return gathered(_flaws(component, stage, method, chosen))
 
@@ -60,10 +59,8 @@ def audit_component(component: Any, stage: str | None = None) -> None:
         component: as for `check_component`.
         stage: likewise.
     """
-    from privmine.audit import quick_audit  # Only here: it takes a while to import.
-
     target = f"{component.stage}={component.name}" if isinstance(component, Registered) else component
-    report = quick_audit(target, _stage(component, stage))
+    report = quick_audit(target, stage_of(component, stage))
     if not report.ok:
         raise FlawedComponentError(_title(component, stage), [Flaw("audit", str(report))])
 
@@ -74,16 +71,16 @@ def _flaws(component: Any, stage: str, method: str | None, cases: list[Case]) ->
     except PrivmineError as error:
         yield Flaw("component", str(error))
         return
-    for parts in tries:
-        first = [*class_flaws(parts[stage].component, stage), *hook_flaws(parts)]
+    for pipeline in tries:
+        first = [*class_flaws(pipeline.parts[stage].component, stage)]
         yield from first
         if any(flaw.contract == "component" for flaw in first):
             continue  # It cannot be run as it is.
         for case in cases:
-            yield from run_flaws(parts, stage, case)
+            yield from run_flaws(pipeline, stage, case)
 
 
-def _pipelines(component: Any, stage: str, method: str | None) -> Iterator[dict[str, Part]]:
+def _pipelines(component: Any, stage: str, method: str | None) -> Iterator[Pipeline]:
     """The pipelines to try a component in."""
     known = registry()
     found = component if isinstance(component, Registered) else _registered(component, stage)
@@ -93,7 +90,9 @@ def _pipelines(component: Any, stage: str, method: str | None) -> Iterator[dict[
     else:
         made = [component() if isinstance(component, type) else component] * len(methods)
     for preset, instance in zip(methods, made, strict=True):
-        yield dict(Pipeline(preset.name, **{stage: instance}).parts)
+        pipeline = Pipeline(preset.name, **{stage: instance})
+        # Queries of the component's own package may run: its author would ask users to trust it.
+        yield trusting(pipeline, {part.distribution for part in pipeline.parts.values()})
 
 
 def _from_preset(found: Registered, preset: Preset) -> Any:
@@ -127,27 +126,8 @@ def _registered(component: Any, stage: str) -> Registered | None:
     return None
 
 
-def _stage(component: Any, stage: str | None) -> str:
-    if isinstance(component, Registered):
-        return component.stage
-    cls = component if isinstance(component, type) else type(component)
-    if stage is not None:
-        if stage not in STAGES:
-            raise InputError(f"{stage!r} is no stage; the stages are {', '.join(STAGES)}.")
-        return stage
-    implemented = [known for known in STAGES if _implements(cls, known)]
-    if len(implemented) == 1:
-        return implemented[0]
-    told = f"implements {', '.join(implemented)}" if implemented else "implements no stage with @hookimpl"
-    raise InputError(f"{cls.__name__} {told}; name the stage to check: check_component(…, stage=NAME).")
-
-
-def _implements(cls: type, stage: str) -> bool:
-    return hasattr(getattr(cls, stage, None), f"{PROJECT}_impl")
-
-
 def _title(component: Any, stage: str | None) -> str:
-    stage = _stage(component, stage)
+    stage = stage_of(component, stage)
     found = component if isinstance(component, Registered) else _registered(component, stage)
     if found is not None:
         return f"{stage}={found.name} from {found.distribution}"

@@ -1,24 +1,20 @@
-"""One try of a component: a pipeline run on made-up data under watch."""
+"""One try of a component: a pipeline runs on made-up data, recorded as in an audit, with the store under guard."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from fractions import Fraction
+from collections.abc import Iterable
 from functools import partial
 from typing import cast
 
-from attrs import frozen
+from attrs import evolve, frozen
 
-from privmine.curator import Answer
-from privmine.errors import StageError
-from privmine.model import DATA_STAGES, STAGES, BudgetPlan
-from privmine.noise.simulated import SimulatedNoise
+from privmine.audit.recording import RecordingNoise, ReplayingNoise, WatchedCurator, observed_run, watched_pipeline
+from privmine.audit.trace import Trace
+from privmine.pipeline import Pipeline
 from privmine.privacy import Charge
-from privmine.registry import distribution_of
-from privmine.run import Part, Run, observer_manager, stage_manager
 from privmine.store.protocol import Store
 from privmine.testing.cases import Baskets, Case
-from privmine.testing.watch import Breach, Watch, WatchedCurator, WatchedNoise, WatchedStore
+from privmine.testing.guard import Guard, GuardedStore
 
 
 @frozen
@@ -26,86 +22,58 @@ class Trial:
     """What came of a try.
 
     Attributes:
-        results: what each stage returned that returned something valid.
-        reprs: the repr of each result when it was returned.
-        charges: what the run was charged, in order.
-        spent: what the meter says was spent.
-        breaches: what was done behind the curator's back.
-        limits: for each stage with a curator, what the run may have spent when it has ended.
-        tape: the noisy answers, in order.
-        error: what ended the run early, if anything did.
-        failed_stage: the stage that it happened in.
+        trace: what was asked and answered, what the stages returned, and how the run ended.
+        guard: who read the data around the curator.
     """
 
-    results: Mapping[str, object]
-    reprs: Mapping[str, str]
-    charges: tuple[Charge, ...]
-    spent: Fraction
-    breaches: tuple[Breach, ...]
-    limits: Mapping[str, Fraction]
-    tape: tuple[Answer, ...]
-    error: Exception | None
-    failed_stage: str
+    trace: Trace
+    guard: Guard
+
+    @property
+    def charges(self) -> tuple[Charge, ...]:
+        """What the run was charged, in order."""
+        return self.trace.meter.charges if self.trace.meter else ()
+
+    def reads(self, stage: str) -> Iterable[str]:
+        """What a stage read of the data around the curator."""
+        return self.guard.read_by(stage)
 
     def charges_of(self, stage: str) -> tuple[Charge, ...]:
         """What a stage was charged."""
         return tuple(charge for charge in self.charges if charge.stage == stage)
 
-    def spent_until(self, stage: str) -> Fraction:
-        """What a stage and those before it were charged."""
-        until = STAGES[: STAGES.index(stage) + 1]
-        return sum((charge.epsilon for charge in self.charges if charge.stage in until), Fraction(0))
+    def ended_before(self, stage: str) -> bool:
+        """Whether the run ended before the stage had a valid result."""
+        trace = self.trace
+        return trace.failure is not None and (trace.failed_stage == stage or trace.result(stage) is None)
 
 
-def attempt(
-    parts: Mapping[str, Part],
-    case: Case,
-    source: SimulatedNoise,
-    *,
-    baskets: Baskets | None = None,
-    script: tuple[Answer, ...] | None = None,
-) -> Trial:
-    """Run a pipeline's components on a case.
+def attempt(pipeline: Pipeline, case: Case, seed: int, *, whole_numbers: bool) -> Trial:
+    """Run a pipeline on a case.
 
     Args:
-        parts: the components by stage.
+        pipeline: the component, among those of the other stages.
         case: the database and the question.
-        source: where the noise comes from.
-        baskets: another database to run on.
-        script: the tape of an earlier trial, to answer from it.
+        seed: makes the noise.
+        whole_numbers: whether the noise is in whole numbers, as that of a release.
     """
-    transactions = case.transactions(baskets)
-    watch = Watch(script)
-    run = Run(
-        parts,
-        stage_manager(parts.values()),
-        observer_manager([watch]),
-        case.request(transactions),
-        make_curator=partial(WatchedCurator, watch=watch),
-    )
-    # Queries of the component's own package may run: their author would ask users to trust it.
-    trusted = {part.distribution for part in parts.values()}
-    plan: BudgetPlan | None = None
-    error: Exception | None = None
-    try:
-        plan = run.plan()
-        run.execute(
-            plan,
-            cast(Store, WatchedStore(transactions.store, watch)),
-            WatchedNoise(source, run.meter, watch),
-            lambda cls: distribution_of(cls) in trusted,
-        )
-    except Exception as problem:  # noqa: BLE001 - whatever a component does is a finding
-        error = problem
-    shares = plan.limits() if plan is not None else dict.fromkeys(DATA_STAGES, Fraction(0))
-    return Trial(
-        results=watch.results,
-        reprs=watch.reprs,
-        charges=run.meter.charges,
-        spent=run.meter.spent,
-        breaches=tuple(watch.breaches),
-        limits={stage: share * run.request.epsilon for stage, share in shares.items()},
-        tape=tuple(watch.tape),
-        error=error,
-        failed_stage="" if error is None else error.stage if isinstance(error, StageError) else watch.stage,
-    )
+    trace = Trace()
+    return _tried(pipeline, case, case.baskets, trace, RecordingNoise(trace, seed, private=whole_numbers))
+
+
+def attempt_again(pipeline: Pipeline, case: Case, baskets: Baskets, earlier: Trial) -> Trial:
+    """Run a pipeline on another database, with the noisy answers of an earlier trial in whole numbers."""
+    trace = Trace()
+    return _tried(pipeline, case, baskets, trace, ReplayingNoise(trace, earlier.trace))
+
+
+def _tried(
+    pipeline: Pipeline, case: Case, baskets: Baskets, trace: Trace, noise: RecordingNoise | ReplayingNoise
+) -> Trial:
+    guard = Guard(trace)
+    database = case.transactions(baskets)
+    guarded = evolve(database, store=cast(Store, GuardedStore(database.store, guard)))
+    replays = isinstance(noise, ReplayingNoise)
+    watched = watched_pipeline(pipeline, trace, partial(WatchedCurator, trace=trace, replays=replays))
+    observed_run(watched, guarded, noise, trace, **case.request())
+    return Trial(trace, guard)

@@ -9,9 +9,10 @@ from attrs import frozen
 from hypothesis import given, settings
 
 from privmine.api import Elements, hookimpl
-from privmine.audit import replay
-from privmine.audit.neighbours import cases, search
+from privmine.audit import CustomerDatabase, replay
+from privmine.audit.neighbours import cases, customer_cases, search
 from privmine.errors import InputError
+from privmine.model import Unit
 from privmine.pipeline import Pipeline
 
 
@@ -32,7 +33,18 @@ def test_the_smallest_counterexample_is_found() -> None:
     assert len(set(example.case.extra)) == 3
     assert example.case.transactions == ()
     assert {finding.rule for finding in example.findings} >= {"result"}
-    assert f"replay(pipeline, {example.case.code()})" in example.snippet()
+    assert f"case = {example.case.code()}\nprint(*replay(pipeline, case)" in example.snippet()
+
+
+@pytest.mark.parametrize("unit", [Unit("customer", baskets=2), Unit("customer", merged=True)])
+def test_customers_are_searched_too(unit) -> None:
+    """With a unit nothing is found; without it, the customer with two transactions."""
+    options = {"examples": 60, "among": customer_cases(2)}
+    assert search(Pipeline(), database=CustomerDatabase(unit), **options) is None
+    example = search(Pipeline(), database=CustomerDatabase(), **options)
+    assert example is not None
+    assert example.case.customers == ()
+    assert len(example.case.extra) == 2
 
 
 def test_nothing_is_found_in_the_default_pipeline() -> None:

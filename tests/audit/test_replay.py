@@ -9,13 +9,26 @@ import numpy as np
 import pytest
 from attrs import evolve, frozen
 
-from privmine.api import Elements, ItemSupports, Query, SumQuery, TruncatedSupports, hookimpl
-from privmine.audit import Case, counterexamples, replay, some_cases
+from privmine.api import (
+    Elements,
+    Estimate,
+    ItemSupports,
+    Query,
+    RankGap,
+    SumQuery,
+    Supports,
+    TruncatedSupports,
+    hookimpl,
+)
+from privmine.audit import Case, Effort, audit, counterexamples, replay, some_cases
+from privmine.audit.audits import SAMPLED_CASES
 from privmine.audit.cases import KINDS
 from privmine.audit.distances import differences, exceeded_norms
-from privmine.audit.recording import Call
 from privmine.audit.replay import traces
 from privmine.audit.shrink import shrink
+from privmine.audit.trace import Call
+from privmine.defaults import BasisFrequencies
+from privmine.errors import InputError
 from privmine.noise.protocol import Tail
 from privmine.pipeline import Pipeline
 from privmine.privacy import Sensitivity
@@ -32,6 +45,18 @@ def found(pipeline: Pipeline, cases: list[Case]) -> list[str]:
 def test_the_default_pipeline_has_no_findings() -> None:
     """PrivBasis passes on every kind of neighbour."""
     assert found(Pipeline(), some_cases(80, seed=5)) == []
+
+
+class Closed(Pipeline):
+    """Releases only itemsets of which every subset is released as well."""
+
+    def run(self, *arguments, **options):
+        return super().run(*arguments, downward_closed=True, **options)
+
+
+def test_a_downward_closed_release_has_no_findings() -> None:
+    """Which itemsets go with their subsets is decided by noisy counts alone."""
+    assert found(Closed(), some_cases(80, seed=6)) == []
 
 
 def test_the_generated_cases_reach_every_query_of_the_default_pipeline() -> None:
@@ -114,6 +139,114 @@ def test_candidates_in_the_tail_are_replayed(noisy) -> None:
     pipeline = Pipeline(select_elements=Truncated(noisy))
     cases = [evolve(case, items=max(2, case.items)) for case in some_cases(60) if case.items <= 8]
     assert found(pipeline, cases) == []
+
+
+class LeakyTail(TruncatedSupports):
+    """Names the members of its tail by the number of transactions."""
+
+    def scores(self, store) -> Scores:
+        total = store.count()
+        return evolve(super().scores(store), tail_member=lambda below: ((below(self.size) + total) % 3,))
+
+
+@frozen
+class AsksLeakyTail:
+    """Selects by it, and uses the answer."""
+
+    @hookimpl
+    def select_elements(self, request, curator) -> Elements:
+        query = LeakyTail(k=1, max_length=2, item_count=len(request.public.universe), gamma=0, explicit_limit=2)
+        return Elements((), curator.choose(query, 2).chosen)
+
+
+def test_a_tail_that_is_named_by_the_data_is_found() -> None:
+    """The frozen answer stands in for the drawn member, so how it is named is compared on its own."""
+    findings = replay(Pipeline(select_elements=AsksLeakyTail(), trust="local code"), SMALL)
+    assert [(finding.rule, finding.stage) for finding in findings] == [("candidates", "select_elements")]
+    assert "names other members of its tail" in str(findings[0])
+
+
+@frozen
+class AsksByCount:
+    """Asks for as many items as there are transactions."""
+
+    @hookimpl
+    def select_elements(self, request, curator) -> Elements:
+        n = min(curator._desk.store.count(), 3)
+        return Elements([item for (item,) in curator.choose(ItemSupports(len(request.public.universe)), n).chosen])
+
+
+def test_only_the_first_difference_is_told() -> None:
+    """A stage that asks for more on one database is blamed, and no stage after it."""
+    findings = replay(Pipeline(select_elements=AsksByCount()), SMALL)
+    assert [(finding.rule, finding.stage) for finding in findings] == [("calls", "select_elements")]
+    assert "2 draws" in str(findings[0])
+    assert "3 draws" in str(findings[0])
+
+
+@frozen
+class OtherQuestions:
+    """Asks the same number of values for another itemset, or at another price, depending on the data."""
+
+    price: bool
+
+    @hookimpl
+    def select_elements(self, curator) -> Elements:
+        odd = curator._desk.store.count() % 2
+        itemset = (0,) if self.price or odd else (1,)
+        curator.measure(Supports([itemset]), curator.remaining / (1 + odd if self.price else 2))
+        return Elements(())
+
+
+@pytest.mark.parametrize(("price", "words"), [(False, "was asked on the one database"), (True, "its charged is")])
+def test_other_parameters_and_prices_are_found(price, words) -> None:
+    """Calls of the same shape may still differ in what is asked, or what is paid."""
+    findings = replay(Pipeline(select_elements=OtherQuestions(price)), SMALL)
+    assert [(finding.rule, finding.stage) for finding in findings] == [("query", "select_elements")]
+    assert words in str(findings[0])
+
+
+class MonotoneGap(RankGap):
+    """Gaps between ranks, which open and close, declared to move one way."""
+
+    @property
+    def sensitivity(self) -> Sensitivity:
+        return evolve(super().sensitivity, monotone=True)
+
+
+@frozen
+class TrustsMonotony:
+    """Chooses λ at half the price that it should pay."""
+
+    @hookimpl
+    def estimate_lambda(self, request, curator) -> Estimate:
+        return Estimate(lam=curator.choose(MonotoneGap(6, 1, len(request.public.universe))).chosen[0])
+
+
+def test_values_that_move_both_ways_are_found() -> None:
+    """Nothing exceeds its sensitivity; that it was called monotone is what is wrong."""
+    pipeline = Pipeline(estimate_lambda=TrustsMonotony(), trust="local code")
+    findings = replay(pipeline, SAMPLED_CASES["estimate_lambda"])
+    assert [(finding.rule, finding.stage) for finding in findings] == [("direction", "estimate_lambda")]
+
+
+@frozen
+class SmallRequests:
+    """Takes requests for one itemset only."""
+
+    @hookimpl
+    def select_elements(self, request) -> Elements:
+        if request.requested > 1:
+            raise InputError("At most one itemset.")
+        return Elements(())
+
+
+def test_a_request_that_is_not_taken_is_no_violation() -> None:
+    """It is public, and turned down on both databases alike."""
+    findings = replay(Pipeline(select_elements=SmallRequests()), SMALL)
+    assert [finding.rule for finding in findings] == ["input"]
+    assert not findings[0].violates
+    assert audit(SmallRequests(), effort=Effort("replay only", 40, examples=0, samples=0, cases=0)).verdict == "holds"
 
 
 def call(values, candidates, tail=None, size=None) -> Call:
@@ -219,10 +352,10 @@ class AsksFragile:
         return Elements(())
 
 
-def test_a_query_that_always_fails_is_refused() -> None:
-    """The run ends on both databases alike, and the reason is withheld; nothing has leaked."""
+def test_a_query_that_always_fails_is_no_refusal() -> None:
+    """The run ends on both databases alike, by itself, and the reason is withheld; nothing has leaked."""
     findings = replay(Pipeline(select_elements=AsksFragile(True), trust="local code"), SMALL)
-    assert {finding.rule for finding in findings} == {"refused"}
+    assert {finding.rule for finding in findings} == {"failed"}
     assert not any(finding.violates for finding in findings)
     assert "[" not in str(findings[0])
 
@@ -249,3 +382,39 @@ def test_shrinking_stops_after_its_attempts() -> None:
     tried = count()
     shrink(some_cases(1)[0], lambda case: next(tried) >= 0, attempts=7)
     assert next(tried) <= 7
+
+
+# Results that do not compare by value
+
+
+class Wide:
+    """A law of noise that can be asked, and no more: it does not compare by value."""
+
+    def __init__(self, scale: float) -> None:
+        self.scale = scale
+
+    def half_width(self, level: float) -> float:
+        """Grows with the level."""
+        return self.scale * level
+
+
+@frozen
+class WithLaw:
+    """Counts as usual, and tells its noise by a law of its own; at will, one that betrays the data."""
+
+    peeks: bool = False
+
+    @hookimpl
+    def reconstruct_counts(self, request, basis, curator):
+        counts = BasisFrequencies().reconstruct_counts(basis, curator)
+        law = Wide(1 + self.peeks * curator._desk.store.count())
+        return evolve(counts, laws=[law], law_of=[0] * len(counts.itemsets), total_law=law)
+
+
+def test_a_law_without_equality_is_compared_by_what_it_tells() -> None:
+    """Two objects that tell the same half-widths are the same law; others are a peek."""
+    assert found(Pipeline(reconstruct_counts=WithLaw()), some_cases(20)) == []
+    findings = replay(Pipeline(reconstruct_counts=WithLaw(peeks=True)), SMALL)
+    assert [finding.rule for finding in findings] == ["result"]
+    assert "laws is" in findings[0].message
+    assert "counts" not in findings[0].message.partition("laws is")[0]

@@ -1,0 +1,152 @@
+"""Where two runs part that were told the same."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterator
+from typing import Any
+
+import attrs
+import numpy as np
+
+from privmine.audit.distances import differences
+from privmine.audit.findings import Finding
+from privmine.audit.trace import Call, Event, Result, Trace
+from privmine.errors import ContractError
+from privmine.intervals import kept_law
+from privmine.model import STAGES, Itemsets, NoisyCounts, Public, Universe
+
+
+def first_difference(recorded: Trace, replayed: Trace) -> tuple[int, Finding | None]:
+    """In how many events two runs agree that were told the same, and what differs then, if anything does.
+
+    The databases need not be neighbours: whatever they are, a run may depend on what it is told only.
+    """
+    if recorded.request != replayed.request:
+        told = _contrast(recorded.request, replayed.request)
+        return 0, Finding("request", "", f"{told}; before any stage, something looked at the data")
+    for place, (one, other) in enumerate(zip(recorded.events, replayed.events, strict=False)):
+        difference = _difference(one, other)
+        if difference is not None:
+            return place, difference
+    agreed = min(len(recorded.events), len(replayed.events))
+    return agreed, _other_ending(recorded, replayed)
+
+
+def _difference(one: Event, other: Event) -> Finding | None:
+    """How two events differ that should be the same."""
+    if one.shape != other.shape:
+        # The stage that had not ended on both databases is the one that went another way.
+        stage = min(one.stage, other.stage, key=(*STAGES, "").index)
+        return Finding("calls", stage, f"{one} on the one database, {other} on its neighbour")
+    if isinstance(one, Result) or isinstance(other, Result):
+        assert isinstance(one, Result)
+        assert isinstance(other, Result)
+        if same(one.copy, other.copy):
+            return None
+        told = f"{_contrast(one.copy, other.copy)}; it looks at the data, or draws randomness of its own"
+        return Finding("result", one.stage, told)
+    return _other_question(one, other) or _other_candidates(one, other)
+
+
+def _other_question(one: Call, other: Call) -> Finding | None:
+    first, second = one.query, other.query
+    if type(first) is not type(second) or (first and second and not _equal_queries(first, second)):
+        return Finding("query", one.stage, f"{first!r} was asked on the one database, {second!r} on its neighbour")
+    for what in ("sensitivity", "charged", "factor"):
+        before, after = getattr(one, what), getattr(other, what)
+        if before != after:
+            return Finding("query", one.stage, f"its {what} is {before} on the one database, {after} on its neighbour")
+    return None
+
+
+def _equal_queries(first: Any, second: Any) -> bool:
+    """Whether two queries ask the same; those that do not compare by value are compared by what they show."""
+    compares = "__eq__" in {name for owner in type(first).__mro__[:-1] for name in vars(owner)}
+    return same(first, second) if compares else (first.name, first.size) == (second.name, second.size)
+
+
+def _other_candidates(one: Call, other: Call) -> Finding | None:
+    if one.query is None:
+        return None
+    name = one.query.name
+    if one.tail_names != other.tail_names:
+        told = f"{name!r} names other members of its tail for the neighbour, although the random numbers are the same"
+        return Finding("candidates", one.stage, told)
+    if one.scores is not None and differences(one, other) is None:
+        return Finding("candidates", one.stage, f"{name!r} lists other candidates for the neighbour, and has no tail")
+    return None
+
+
+def _other_ending(recorded: Trace, replayed: Trace) -> Finding | None:
+    """How two runs end differently whose events agree as far as both have any."""
+    one, other = recorded.failure, None if replayed.diverged else replayed.failure
+    if (type(one), str(one)) != (type(other), str(other)):
+        stage = recorded.failed_stage if one else replayed.failed_stage
+        told = f"{one or 'no error'} on the one database, {other or 'no error'} on its neighbour"
+        return Finding("failure", stage, told)
+    if len(recorded.events) != len(replayed.events):
+        longer = max(recorded.events, replayed.events, key=len)
+        further = longer[min(len(recorded.events), len(replayed.events))]
+        return Finding("calls", further.stage, f"{further} on one of the databases, nothing more on the other")
+    if recorded.release != replayed.release:
+        return Finding("release", "", "the releases differ, although all stages returned the same")
+    return None
+
+
+def same(one: Any, other: Any) -> bool:
+    """Whether two values are equal; arrays, which have no single truth value, by what they hold."""
+    one, other = _comparable(one), _comparable(other)
+    try:
+        return bool(one == other)
+    except ValueError:
+        return pickle.dumps(one) == pickle.dumps(other)
+
+
+def _comparable(value: Any) -> Any:
+    """A result with the laws of its noise as a release keeps them: any object may be a law, also one without ==."""
+    if not isinstance(value, NoisyCounts):
+        return value
+    return attrs.evolve(value, laws=[_kept(law) for law in value.laws], total_law=_kept(value.total_law))
+
+
+def _kept(law: Any) -> Any:
+    try:
+        return kept_law(law)
+    except ContractError as problem:
+        return str(problem)  # The engine says the same, once the stage has ended.
+
+
+def _contrast(one: Any, other: Any) -> str:
+    """Where two results differ; the fields that are equal are left out."""
+    one, other = _comparable(one), _comparable(other)
+    if type(one) is not type(other) or not attrs.has(type(one)):
+        return f"{_short(one)} on the one database, {_short(other)} on its neighbour"
+    return ", ".join(
+        f"{name} is {first} on the one database and {second} on its neighbour"
+        if first != second
+        else f"{name} differs between the two databases"
+        for name, first, second in _differing_fields(one, other)
+    )
+
+
+def _differing_fields(one: Any, other: Any) -> Iterator[tuple[str, str, str]]:
+    """The fields that are not equal, and what they hold, in short."""
+    for attribute in attrs.fields(type(one)):
+        first, second = getattr(one, attribute.name), getattr(other, attribute.name)
+        if _equal(first, second):
+            continue
+        if isinstance(first, Public | Universe) and isinstance(second, type(first)):
+            yield from _differing_fields(first, second)
+        else:
+            yield attribute.name, _short(first), _short(second)
+
+
+def _equal(one: Any, other: Any) -> bool:
+    return bool(np.array_equal(one, other) if isinstance(one, np.ndarray) else one == other)
+
+
+def _short(value: Any) -> str:
+    plain = value.tolist() if isinstance(value, np.ndarray) else list(value) if isinstance(value, Itemsets) else value
+    text = repr(plain)
+    return text if len(text) <= 80 else f"{text[:77]}…"

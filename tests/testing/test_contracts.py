@@ -1,0 +1,428 @@
+"""The contracts of a stage: right components pass, and each kind of broken one is told what is wrong with it."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from contextlib import suppress
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from attrs import define, field, frozen
+
+from privmine.api import (
+    Curator,
+    Elements,
+    IntArray,
+    ItemSupports,
+    Query,
+    Request,
+    Sensitivity,
+    Store,
+    Supports,
+    hookimpl,
+)
+from privmine.testing import (
+    FlawedComponentError,
+    check_component,
+    find_flaws,
+    odd_cases,
+    parametrize_components,
+    random_case,
+)
+
+FEW = [odd_cases()[0], random_case(3, k=12)]
+#: Where each mutant shows: nothing to count, no items at all, and enough of both.
+TELLING = [odd_cases()[0], odd_cases()[2], random_case(3, k=12), random_case(4, items=16, k=30)]
+
+
+def selected(request: Request, curator: Curator, n: int = 2, epsilon: Fraction | None = None) -> tuple[int, ...]:
+    """What an honest selection of n items answers."""
+    chosen = curator.choose(ItemSupports(len(request.public.universe)), n, epsilon)
+    return tuple(item for (item,) in chosen.chosen)  # type: ignore[misc]
+
+
+@frozen
+class Honest:
+    """Selects two items.
+
+    Privacy: two draws of the exponential mechanism on supports.
+    """
+
+    @hookimpl
+    def select_elements(self, request: Request, curator: Curator) -> Elements:
+        """Choose."""
+        return Elements(selected(request, curator))
+
+
+@frozen
+class Overspends(Honest):
+    """Spends its share twice.
+
+    Privacy: none.
+    """
+
+    @hookimpl
+    def select_elements(self, request: Request, curator: Curator) -> Elements:
+        """Choose twice at full price."""
+        share = curator.remaining
+        selected(request, curator, 1, share)
+        return Elements(selected(request, curator, 1, share))
+
+
+@frozen
+class Peeks(Honest):
+    """Takes the store from the curator.
+
+    Privacy: none.
+    """
+
+    @hookimpl
+    def select_elements(self, request: Request, curator: Curator) -> Elements:
+        """Look."""
+        return Elements([int(np.argmax(curator._desk.store.item_supports()))] if request.k else [])
+
+
+@frozen
+class PeeksAndHidesIt(Honest):
+    """Takes the store and swallows what comes of it.
+
+    Privacy: none.
+    """
+
+    @hookimpl
+    def select_elements(self, request: Request, curator: Curator) -> Elements:
+        """Look, and carry on."""
+        with suppress(Exception):
+            curator._desk.store.count()
+        return Elements(selected(request, curator))
+
+
+@frozen
+class DrawsOnItsOwn(Honest):
+    """Takes the noise source from the curator.
+
+    Privacy: none.
+    """
+
+    @hookimpl
+    def select_elements(self, request: Request, curator: Curator) -> Elements:
+        """Draw."""
+        curator._desk.noise.laplace(np.zeros(1, dtype=np.int64), Fraction(1))
+        return Elements(())
+
+
+@frozen
+class MakesItsOwnCurator(Honest):
+    """Gives itself a larger share.
+
+    Privacy: none.
+    """
+
+    @hookimpl
+    def select_elements(self, request: Request, curator: Curator) -> Elements:
+        """Choose with a curator whose limit is the whole budget."""
+        return Elements(selected(request, Curator(curator._desk, "select_elements", "own", request.epsilon)))
+
+
+@frozen
+class ResetsTheMeter(Honest):
+    """Forgets what was spent.
+
+    Privacy: none.
+    """
+
+    @hookimpl
+    def select_elements(self, request: Request, curator: Curator) -> Elements:
+        """Choose for free."""
+        found = selected(request, curator)
+        curator._desk.meter.spent = Fraction(0)
+        return Elements(found)
+
+
+class Leak(Query):
+    """A query that remembers exact answers."""
+
+    seen: IntArray = np.zeros(0, dtype=np.int64)
+
+    def __init__(self, items: int) -> None:
+        self.size_ = items
+
+    name = property(lambda self: "leak")  # type: ignore[assignment]
+    size = property(lambda self: self.size_)  # type: ignore[assignment]
+    sensitivity = property(lambda self: Sensitivity(self.size_, self.size_, 1, monotone=True))  # type: ignore[assignment]
+
+    def evaluate(self, store: Store) -> IntArray:
+        """Count, and remember."""
+        Leak.seen = store.item_supports()
+        return Leak.seen
+
+
+@frozen
+class UsesExactAnswers(Honest):
+    """Lets its own query smuggle exact counts out.
+
+    Privacy: none.
+    """
+
+    @hookimpl
+    def select_elements(self, request: Request, curator: Curator) -> Elements:
+        """Choose by what the query saw."""
+        if not request.k:
+            return Elements(())
+        curator.measure(Leak(len(request.public.universe)))
+        return Elements([int(np.argmax(Leak.seen))])
+
+
+@frozen
+class AsksByExactAnswers(Honest):
+    """Decides by exact counts what to ask next.
+
+    Privacy: none.
+    """
+
+    @hookimpl
+    def select_elements(self, request: Request, curator: Curator) -> Elements:
+        """Measure one itemset, or two where the data is large."""
+        if not request.k:
+            return Elements(())
+        share = curator.remaining / 2
+        curator.measure(Leak(len(request.public.universe)), share)
+        curator.measure(Supports([(0,)] if Leak.seen.sum() % 2 else [(0,), ()]), share)
+        return Elements(())
+
+
+@frozen
+class ReturnsNone(Honest):
+    """Returns nothing.
+
+    Privacy: looks at nothing.
+    """
+
+    @hookimpl
+    def select_elements(self) -> None:
+        """Forget the return."""
+
+
+@frozen
+class ReturnsAList(Honest):
+    """Returns a plain list.
+
+    Privacy: looks at nothing.
+    """
+
+    @hookimpl
+    def select_elements(self) -> list[int]:
+        """Return the wrong type."""
+        return [0]
+
+
+@frozen
+class OutsideTheUniverse(Honest):
+    """Counts items from 1.
+
+    Privacy: looks at nothing.
+    """
+
+    @hookimpl
+    def select_elements(self, request: Request) -> Elements:
+        """Name the item after the last."""
+        return Elements([len(request.public.universe)])
+
+
+@frozen
+class Fails(Honest):
+    """Has no answer where there are no items.
+
+    Privacy: as usual.
+    """
+
+    @hookimpl
+    def select_elements(self, request: Request, curator: Curator) -> Elements:
+        """Take the first of what may be none."""
+        return Elements([selected(request, curator)[0]])
+
+
+@frozen
+class Unpicklable(Honest):
+    """Holds a function.
+
+    Privacy: as usual.
+    """
+
+    key: Callable[[int], int] = field(default=lambda item: item)
+
+
+@frozen
+class Random(Honest):
+    """Shuffles what it found.
+
+    Privacy: as usual.
+    """
+
+    @hookimpl
+    def select_elements(self, request: Request, curator: Curator) -> Elements:
+        """Choose, in an order of its own."""
+        return Elements(sorted(selected(request, curator, 6), key=lambda _: random.random()))  # noqa: S311
+
+
+@define
+class NotFrozen:
+    """Can be changed.
+
+    Privacy: as usual.
+    """
+
+    items: int = 2
+
+    @hookimpl
+    def select_elements(self, request: Request, curator: Curator) -> Elements:
+        """Choose."""
+        return Elements(selected(request, curator, self.items))
+
+
+@frozen
+class KeepsState(Honest):
+    """Remembers earlier runs.
+
+    Privacy: as usual.
+    """
+
+    memory: list[Elements] = field(factory=list, repr=False)
+
+    @hookimpl
+    def select_elements(self, request: Request, curator: Curator) -> Elements:
+        """Choose, and remember."""
+        self.memory.append(Elements(selected(request, curator)))
+        return self.memory[-1]
+
+
+@frozen
+class ShowsState(Honest):
+    """Remembers earlier runs where everybody can see it.
+
+    Privacy: as usual.
+    """
+
+    memory: list[Elements] = field(factory=list)
+
+    @hookimpl
+    def select_elements(self, request: Request, curator: Curator) -> Elements:
+        """Choose, and remember."""
+        self.memory.append(Elements(selected(request, curator)))
+        return self.memory[-1]
+
+
+@frozen
+class TalkativeElements(Elements):
+    """Shows more than it compares."""
+
+    def __repr__(self) -> str:
+        return f"<{Leak.seen}>"
+
+
+@frozen
+class TalksInItsResult(Honest):
+    """Returns a result whose repr holds exact counts.
+
+    Privacy: none.
+    """
+
+    @hookimpl
+    def select_elements(self, request: Request, curator: Curator) -> Elements:
+        """Return nothing but a repr."""
+        if request.k:
+            curator.measure(Leak(len(request.public.universe)))
+        return TalkativeElements(())
+
+
+@frozen
+class SaysNothing(Honest):
+    """Does not say why it is private."""
+
+
+@frozen
+class MisspeltArgument(Honest):
+    """Takes an argument that its stage does not have.
+
+    Privacy: looks at nothing.
+    """
+
+    @hookimpl
+    def select_elements(self, requets: Request) -> Elements:
+        """Never called."""
+        return Elements(())
+
+
+@frozen
+class NoHook:
+    """Lacks the decorator.
+
+    Privacy: looks at nothing.
+    """
+
+    def select_elements(self) -> Elements:
+        """Never called."""
+        return Elements(())
+
+
+@pytest.mark.parametrize(
+    ("mutant", "contract", "words"),
+    [
+        (Overspends, "charges", "it overspends: ε = 0.5 was requested for supports of"),
+        (Peeks, "data", "it reads the data outside the curator (store.item_supports)"),
+        (PeeksAndHidesIt, "data", "it reads the data outside the curator (store.count)"),
+        (DrawsOnItsOwn, "charges", "noise was drawn for 1 value that no query was asked for"),
+        (MakesItsOwnCurator, "data", "it reads the data outside the curator"),
+        (ResetsTheMeter, "charges", "the meter says ε = 1, but the charges sum to ε = 1.5"),
+        (UsesExactAnswers, "data", "its result changes with the data although all noisy answers are the same"),
+        (AsksByExactAnswers, "data", "it asks other questions of other data"),
+        (ReturnsNone, "result", "it returned NoneType, not Elements"),
+        (ReturnsAList, "result", "it returned list, not Elements"),
+        (OutsideTheUniverse, "result", "it names an item outside the universe of"),
+        (Fails, "total", "it has no result: IndexError: tuple index out of range"),
+        (Unpicklable, "pickle", "it cannot be pickled"),
+        (Random, "deterministic", "the same seed gives another result"),
+        (NotFrozen, "frozen", "its attributes can be set; decorate NotFrozen with attrs.frozen"),
+        (KeepsState, "state", "it is changed by a run"),
+        (ShowsState, "repr", "its repr is another after a run"),
+        (TalksInItsResult, "repr", "the repr of its result changes with the data"),
+        (SaysNothing, "documented", "the docstring of SaysNothing has no `Privacy:` paragraph"),
+        (MisspeltArgument, "component", "requets"),
+        (NoHook, "component", "lacks the @hookimpl decorator"),
+    ],
+)
+def test_broken_component_is_told_its_flaw(mutant: type, contract: str, words: str) -> None:
+    """Each mistake breaks one contract, whose message says what happened."""
+    with pytest.raises(FlawedComponentError) as caught:
+        check_component(mutant(), "select_elements", cases=TELLING)
+    assert str(caught.value).startswith(f"select_elements={mutant.__name__} breaks the contracts of its stage:\n")
+    assert [flaw.contract for flaw in caught.value.flaws] == [contract]
+    assert words in caught.value.flaws[0].sentence
+
+
+def test_honest_component_passes() -> None:
+    """The component that the mutants are made from breaks nothing."""
+    check_component(Honest())
+
+
+@parametrize_components("privmine")
+def test_shipped_component_keeps_its_contracts(component: Any) -> None:
+    """Every component that privmine ships passes, in three lines of test."""
+    check_component(component)
+
+
+def test_class_may_stand_for_the_component() -> None:
+    """A class whose parameters have defaults is tried with them."""
+    check_component(Honest, cases=FEW)
+
+
+def test_flaw_tells_where_and_how_often() -> None:
+    """A flaw names the first database that shows it and counts the others."""
+    (flaw,) = find_flaws(ReturnsNone(), cases=TELLING)
+    assert str(flaw) == (
+        "result: it returned NoneType, not Elements. "
+        f"[on: no transactions (5 items, 0 transactions, k = 3, ε = 1) and {len(TELLING) - 1} more]"
+    )
