@@ -8,19 +8,28 @@ release = pm.mine(baskets, k=100, epsilon=1.0)
 
 from __future__ import annotations
 
-from privmine.errors import BudgetError, PrivmineError, PrivmineWarning
-from privmine.evaluation import compare, evaluate
-from privmine.io import groceries, read
-from privmine.ledger import Ledger
-from privmine.pipeline import Pipeline, mine
-from privmine.privacy import Receipt
-from privmine.release import Release, load
-from privmine.store.transactions import Transactions
+from importlib import import_module
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from privmine.errors import BudgetError, PrivmineError, PrivmineWarning
+    from privmine.estimator import ItemsetMiner
+    from privmine.evaluation import compare, evaluate
+    from privmine.io import groceries, read, write
+    from privmine.ledger import Ledger
+    from privmine.pipeline import Pipeline, mine
+    from privmine.planning import Plan, plan
+    from privmine.privacy import Receipt
+    from privmine.release import Release, load
+    from privmine.store.transactions import Transactions
 
 __all__ = [
     "BudgetError",
+    "ItemsetMiner",
     "Ledger",
     "Pipeline",
+    "Plan",
     "PrivmineError",
     "PrivmineWarning",
     "Receipt",
@@ -31,5 +40,43 @@ __all__ = [
     "groceries",
     "load",
     "mine",
+    "plan",
     "read",
+    "write",
 ]
+
+_HOMES = {
+    "BudgetError": "privmine.errors",
+    "ItemsetMiner": "privmine.estimator",
+    "Ledger": "privmine.ledger",
+    "Pipeline": "privmine.pipeline",
+    "Plan": "privmine.planning",
+    "PrivmineError": "privmine.errors",
+    "PrivmineWarning": "privmine.errors",
+    "Receipt": "privmine.privacy",
+    "Release": "privmine.release",
+    "Transactions": "privmine.store.transactions",
+    "compare": "privmine.evaluation",
+    "evaluate": "privmine.evaluation",
+    "groceries": "privmine.io",
+    "load": "privmine.release",
+    "mine": "privmine.pipeline",
+    "plan": "privmine.planning",
+    "read": "privmine.io",
+    "write": "privmine.io",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name, or a module such as `api`, when it is first used: importing the package takes no time."""
+    if name in _HOMES:
+        found = globals()[name] = getattr(import_module(_HOMES[name]), name)
+        return found
+    if not name.startswith("_") and find_spec(f"{__name__}.{name}"):
+        return import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """What a notebook completes."""
+    return sorted({*globals(), *__all__})

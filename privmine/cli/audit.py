@@ -5,41 +5,92 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
+from functools import partial
+from pathlib import Path
+from typing import Any
 
 import rich_click as click
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.text import Text
 
 from privmine.audit import audits
-from privmine.audit.audits import QUICK, STANDARD, THOROUGH
+from privmine.audit.audits import QUICK, STANDARD, THOROUGH, Effort
+from privmine.audit.customers import CustomerDatabase
+from privmine.audit.evidence import Evidence
+from privmine.audit.neighbours import require_hypothesis
 from privmine.audit.report import AuditReport
 from privmine.audit.samplers import SamplerCheck, sampler_checks
-from privmine.audit.subjects import all_subjects, subject_of
-from privmine.audit.workers import worker_pool
-from privmine.cli.screen import console, print_json, table, text
-from privmine.errors import InputError
+from privmine.audit.statistical import ERROR_RATE
+from privmine.audit.subjects import Subject, all_names, subject_of
+from privmine.audit.workers import PATIENCE, worker_pool
+from privmine.cli.screen import console, print_json, print_whole_words, table, text
+from privmine.errors import InputError, PrivmineError, UnknownNameError
+from privmine.io.asked import Asked
+from privmine.registry import own_version
 
-STYLES = {"holds": "green", "violates": "bold red", "refused": "bold yellow"}
+STYLES = {"holds": "green", "violates": "bold red", "refused": "bold yellow", "errors": "bold red"}
+
+
+def _told(effort: Effort) -> str:
+    """How hard an audit tries, for the help."""
+    searched = f" and {effort.examples:,} by hypothesis" if effort.examples else ""
+    exact = f", {effort.exact_runs:,} with exact noise" if effort.exact_runs else ""
+    sampled = "1 pair" if effort.cases == 1 else f"{effort.cases} pairs"
+    return f"{effort.pairs:,} pairs{searched} replayed, {effort.samples:,} runs on each database of {sampled}{exact}"
 
 
 @click.command()
 @click.argument("targets", nargs=-1, metavar="[PIPELINE.toml | METHOD | STAGE=COMPONENT]...")
-@click.option("--quick", is_flag=True, help="A few seconds for each: what a plugin's own tests run.")
-@click.option("--thorough", is_flag=True, help="Minutes for each: more neighbours, more runs, exact noise as well.")
+@click.option("--quick", is_flag=True, help=f"Some seconds for each, as in a plugin's own tests: {_told(QUICK)}.")
+@click.option(
+    "--thorough",
+    is_flag=True,
+    help=f"Minutes for each: {_told(THOROUGH)}.  [without either: {_told(STANDARD)}]",
+)
+@click.option(
+    "--unit",
+    metavar="NAME",
+    help="Neighbours differ by all transactions of one unit, such as a customer; --max-baskets of them count.",
+)
+@click.option("--max-baskets", type=int, metavar="M", help="How many transactions of a unit count.")
+@click.option("--merge-by", metavar="NAME", help="Likewise, with all transactions of a unit merged into one.")
+@click.option(
+    "--without-unit",
+    is_flag=True,
+    help="With either: the same neighbours, but read as if each transaction were protected alone; expects a violation.",
+)
 @click.option(
     "--trust", multiple=True, metavar="DIST", help="Let this distribution's own queries run; may be repeated."
 )
 @click.option("--seed", type=click.IntRange(0), default=0, help="Try other neighbours and other noise.")
-@click.option("--workers", type=click.IntRange(1), help="How many processes to use.  [default: one for each processor]")
+@click.option(
+    "--workers",
+    type=click.IntRange(1),
+    help="How many processes to use; with 1, all is done in this one.  [default: one for each processor, at least 2]",
+)
+@click.option(
+    "--timeout",
+    type=click.FloatRange(0, min_open=True),
+    default=PATIENCE,
+    show_default=True,
+    metavar="SECONDS",
+    help="Give up on a component that takes longer than this over one batch of runs, which usually takes seconds.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the reports as JSON.")
 def audit(
     targets: tuple[str, ...],
     quick: bool,
     thorough: bool,
+    unit: str | None,
+    max_baskets: int | None,
+    merge_by: str | None,
+    without_unit: bool,
     trust: tuple[str, ...],
     seed: int,
     workers: int | None,
+    timeout: float,
     as_json: bool,
 ) -> None:
     """Look for violations of privacy in pipelines and components; without arguments, in all that are registered.
@@ -48,23 +99,78 @@ def audit(
     box for a lower bound on ε. No data of yours is used. Exit code 1 means that something is wrong.
 
     Example:  privmine audit select_elements=items-and-pairs --quick
+
+    Example:  privmine audit privbasis --unit customer --max-baskets 5
     """
     if quick and thorough:
         raise InputError("An audit is quick or thorough, not both; drop one of the options.")
     effort = QUICK if quick else THOROUGH if thorough else STANDARD
-    subjects = [subject_of(target, trust=trust) for target in targets] or all_subjects(trust)
-    with _progress() as told, worker_pool(workers or os.cpu_count() or 1) as pool:
+    if effort.examples:
+        require_hypothesis()
+    protected = Asked(unit=unit, max_baskets=max_baskets, merge_by=merge_by).protected
+    if without_unit and protected.is_transaction:
+        raise InputError(
+            "--without-unit shows what a forgotten unit comes to; say which: --unit NAME --max-baskets M, "
+            "or --merge-by NAME."
+        )
+    # What components print must not end up among the reports.
+    with (
+        redirect_stdout(sys.stderr),
+        _progress() as told,
+        worker_pool(workers or max(2, os.cpu_count() or 1), patience=timeout) as pool,
+    ):
+        subjects: list[Subject | str] = [_subject(target, trust) for target in targets] or [*all_names()]
+        options: dict[str, Any] = {
+            "effort": effort,
+            "unit": None if protected.is_transaction else protected,
+            "database": CustomerDatabase() if without_unit else None,
+            "seed": seed,
+            "error_rate": ERROR_RATE / len(subjects),
+            "workers": pool or 1,
+            "evidence": Evidence(),
+        }
         told("samplers", 0, 1)
         checks = sampler_checks()
         reports = [
-            audits.audit(subject, effort=effort, seed=seed, workers=pool or 1, progress=told) for subject in subjects
+            _audited(subject, trust, progress=partial(_numbered, told, f"{number} of {len(subjects)}"), **options)
+            for number, subject in enumerate(subjects, 1)
         ]
     if as_json:
-        print_json(_as_data(checks, reports))
+        print_json(_as_data(checks, reports, effort, seed))
     else:
         _show(checks, reports)
-    if not all(check.ok for check in checks) or not all(report.ok for report in reports):
+    if not _all_ok(checks, reports):
         sys.exit(1)
+
+
+def _all_ok(checks: list[SamplerCheck], reports: list[AuditReport]) -> bool:
+    return all(check.ok for check in checks) and all(report.ok for report in reports)
+
+
+def _subject(target: str, trust: tuple[str, ...]) -> Subject | str:
+    """What the user named: it must be there; but it may be broken, which is told in its report."""
+    try:
+        return subject_of(target, trust=trust)
+    except UnknownNameError:
+        raise
+    except PrivmineError:
+        if target.endswith(".toml") and not Path(target).is_file():
+            raise
+        return target
+
+
+def _audited(subject: Subject | str, trust: tuple[str, ...], *, effort: Effort, **options: Any) -> AuditReport:
+    """The report on one of many; that it cannot even be made must not stop the others."""
+    try:
+        found = subject_of(subject, trust=trust) if isinstance(subject, str) else subject
+    except PrivmineError as problem:
+        return audits.failed_audit(str(subject), effort, problem)
+    return audits.audit(found, effort=effort, **options)
+
+
+def _numbered(told: audits.Progress, number: str, what: str, done: int, total: int) -> None:
+    """Tell what is being done, and which of many it is."""
+    told(f"{number}, {what}", done, total)
 
 
 @contextmanager
@@ -73,15 +179,20 @@ def _progress() -> Iterator[audits.Progress]:
     if not sys.stderr.isatty():
         yield lambda what, done, total: None
         return
-    columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("", total=1)
         yield lambda what, done, total: bar.update(task, description=what, completed=done, total=total)
 
 
-def _as_data(checks: list[SamplerCheck], reports: list[AuditReport]) -> dict[str, object]:
+def _as_data(checks: list[SamplerCheck], reports: list[AuditReport], effort: Effort, seed: int) -> dict[str, object]:
     return {
+        "version": own_version(),
+        "effort": effort.name,
+        "seed": seed,
+        "ok": _all_ok(checks, reports),
         "samplers": {"checked": len(checks), "wrong": [str(check) for check in checks if not check.ok]},
+        "error_rate": ERROR_RATE,
         "reports": [report.to_dict() for report in reports],
     }
 
@@ -89,21 +200,33 @@ def _as_data(checks: list[SamplerCheck], reports: list[AuditReport]) -> dict[str
 def _show(checks: list[SamplerCheck], reports: list[AuditReport]) -> None:
     """A table with a verdict for each, then the evidence for those that fail."""
     out = console()
-    rows = table("subject", "verdict", "pairs", "ε at least", "claim", "event", right=("pairs", "ε at least", "claim"))
+    numbers = ("ε ≥", "claim")
+    rows = table("subject", "stage", "verdict", *numbers, "why", right=numbers)
+    for column in rows.columns[:3]:
+        column.no_wrap = True
     for report in reports:
         bound = report.best_bound
         rows.add_row(
-            text(report.subject),
-            f"[{STYLES[report.verdict]}]{report.verdict}[/]",
-            f"{report.pairs:,}",
+            text(report.subject.partition("=")[2] or report.subject),
+            text(report.stage or ""),
+            Text(report.verdict, style=STYLES[report.verdict]),
             f"{bound.lower:.3f}" if bound else "",
             f"{float(bound.claim):.3f}" if bound else "",
-            text(bound.event) if bound else "",
+            text(report.why),
         )
-    out.print(rows)
+    print_whole_words(rows)
+    pairs = sorted({report.pairs for report in reports})
+    sampled = ", ".join(dict.fromkeys(f"{report.epsilon}" for report in reports if report.sampled))
+    out.print(
+        f"\nReplayed on {' to '.join(f'{count:,}' for count in dict.fromkeys((pairs[0], pairs[-1])))} pairs each"
+        + (f"; sampled at ε = {sampled}." if sampled else ".")
+    )
+    for differ_by in dict.fromkeys(report.differ_by for report in reports):
+        out.print(f"Neighbours differ by {text(differ_by)}.")
+    out.print(f"All bounds together hold with a probability of at least {1 - ERROR_RATE:.3f}.")
     wrong = [check for check in checks if not check.ok]
     agreement = "[green]agree[/]" if not wrong else "[bold red]DISAGREE[/]"
-    out.print(f"\nCharges and scales of {len(checks)} mechanisms {agreement} with OpenDP's privacy maps.")
+    out.print(f"Charges and scales of {len(checks)} mechanisms {agreement} with OpenDP's privacy maps.")
     for check in wrong:
         out.print(f"  {text(check)}")
     for report in reports:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import rich_click as click
 
-from privmine.cli.screen import console, print_json, table, text
+from privmine.cli.screen import console, print_json, print_whole_words, table, text
 from privmine.errors import InputError
 from privmine.ledger import Ledger
 from privmine.privacy import amount
@@ -19,7 +19,10 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print it as 
 
 @click.group()
 def budget() -> None:
-    """Keep the privacy budget of your datasets over their whole life, in a ledger file."""
+    """Keep the privacy budget of your datasets over their whole life, in a ledger file.
+
+    Example:  privmine budget show --ledger budget.db
+    """
 
 
 @budget.command()
@@ -27,14 +30,23 @@ def budget() -> None:
 @click.option("--dataset", required=True, help="A name for the data.")
 @click.option("--epsilon", required=True, help="The total ε that may ever be spent on it.")
 @click.option("--delta", help="The total δ, for budgets of (ε, δ).")
-def init(path: Path, dataset: str, epsilon: str, delta: str | None) -> None:
+@click.option(
+    "--unit",
+    default="transaction",
+    show_default=True,
+    help="Who every release protects: a transaction, or a column such as customer_id that tells whose it is.",
+)
+def init(path: Path, dataset: str, epsilon: str, delta: str | None, unit: str) -> None:
     """Give a dataset a total budget; the ledger file is created if there is none.
 
-    Example:  privmine budget init --ledger budget.db --dataset orders-2026 --epsilon 3
+    Example:  privmine budget init --ledger budget.db --dataset orders-2026 --epsilon 3 --unit customer_id
     """
-    made = Ledger(path).init(dataset, epsilon, delta)
+    made = Ledger(path).init(dataset, epsilon, delta, unit=unit)
     delta_text = "" if made.total_delta is None else f" and δ = {amount(made.total_delta)}"
-    console().print(f"{text(made.name)} has a budget of ε = {amount(made.total_epsilon)}{delta_text} in {text(path)}.")
+    console().print(
+        f"{text(made.name)} has a budget of ε = {amount(made.total_epsilon)}{delta_text} for one {text(made.unit)} "
+        f"in {text(path)}."
+    )
     if made.total_delta is not None:
         console().print(
             "`privmine mine` releases under pure ε and cannot charge it; its releases need a budget without δ."
@@ -53,17 +65,20 @@ def show(path: Path, as_json: bool) -> None:
     if as_json:
         print_json([made.to_dict() for made in budgets])
         return
-    rows = table("dataset", "total ε", "spent ε", "remaining ε", "total δ", "spent δ", "remaining δ")
+    with_delta = any(made.total_delta is not None for made in budgets)
+    kinds = ("total", "spent", "remaining")
+    rows = table("dataset", "unit", *(f"{kind} {symbol}" for symbol in "εδ"[: 1 + with_delta] for kind in kinds))
     for made in budgets:
-        deltas = (made.total_delta, made.spent_delta, made.remaining_delta)
+        deltas = (made.total_delta, made.spent_delta, made.remaining_delta) if with_delta else ()
         rows.add_row(
             text(made.name),
+            text(made.unit),
             amount(made.total_epsilon),
             amount(made.spent_epsilon),
             amount(made.remaining_epsilon),
             *("" if delta is None else amount(delta) for delta in deltas),
         )
-    console().print(rows)
+    print_whole_words(rows)
 
 
 @budget.command()
@@ -82,16 +97,19 @@ def log(path: Path, dataset: str | None, as_csv: bool, as_json: bool) -> None:
     if as_csv or as_json:
         click.echo(ledger.export("csv" if as_csv else "json", dataset), nl=False)
         return
-    rows = table("no.", "time (UTC)", "dataset", "event", "ε", "δ", "state", "note")
-    for entry in ledger.log(dataset):
+    entries = ledger.log(dataset)
+    with_delta = any(entry.delta is not None for entry in entries)
+    rows = table("no.", "time (UTC)", "dataset", "event", *"εδ"[: 1 + with_delta], "state", "note")
+    for entry in entries:
         rows.add_row(
             str(entry.sequence),
             f"{entry.time:%Y-%m-%d %H:%M:%S}",
             text(entry.dataset),
             entry.event if entry.charge is None else f"{entry.event} (no. {entry.charge})",
             "" if entry.epsilon is None else amount(entry.epsilon),
-            "" if entry.delta is None else amount(entry.delta),
+            *(["" if entry.delta is None else amount(entry.delta)] if with_delta else []),
             text(entry.state),
-            text(entry.note),
+            # The unit is the same for all that happens to a dataset, so that it is said once.
+            text(entry.note or f"for one {entry.unit}" if entry.event == "init" else entry.note),
         )
-    console().print(rows)
+    print_whole_words(rows)

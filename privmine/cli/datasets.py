@@ -24,6 +24,8 @@ def datasets() -> None:
 
     A dataset is looked for in --data DIR or in the directory that the environment variable PRIVMINE_DATA
     names, then in the cache (PRIVMINE_CACHE). All of them are public or generated: no budget is spent.
+
+    Example:  privmine datasets list
     """
 
 

@@ -16,6 +16,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 from rich.progress import Progress as Bar
 
+from privmine.cli.data import tell_guesses
 from privmine.cli.screen import console, fail, print_json, table, text
 from privmine.datasets import describe
 from privmine.errors import DataError, InputError
@@ -50,6 +51,8 @@ def experiment() -> None:
     """Measure pipelines against exact data: `privmine experiment SPEC.toml`, or `privmine experiment paper`.
 
     Uses exact data and simulated noise, so it is for research and not private.
+
+    Example:  privmine experiment figure1.toml --repeats 30
     """
 
 
@@ -117,7 +120,7 @@ def run(
     if figures is not None:
         check_matplotlib()
     click.echo(EXACT, err=True)
-    open_data = data_opener(data_dir, spec.parent)
+    open_data = data_opener(data_dir, spec.parent, tell_guesses)
     target = output or spec.with_suffix(".csv")
     if cell is not None:
         _alone(described, described.cell(*cell), open_data, target, as_json)
@@ -269,10 +272,19 @@ def finite(value: Any) -> Any:
     return "infinite" if isinstance(value, float) and isinf(value) else value
 
 
+#: How many more reasons of failed runs are told after the first; --json has all of them.
+MOST_REASONS = 4
+
+
 def _complain(failures: list[Failure]) -> None:
-    if failures:
-        first = failures[0]
-        fail(f"{len(failures)} runs failed, the first: {first.cell}: {first.reason}", 1)
+    if not failures:
+        return
+    reasons: dict[str, Failure] = {}
+    for failure in failures:
+        reasons.setdefault(failure.reason, failure)
+    first, *others = reasons.values()
+    also = "".join(f"\n  and {failure.cell}: {failure.reason}" for failure in others[:MOST_REASONS])
+    fail(f"{len(failures)} runs failed, the first: {first.cell}: {first.reason}{also}", 1)
 
 
 def _titles(names: Iterable[str], data_dir: Path | None) -> dict[str, str]:

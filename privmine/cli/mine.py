@@ -5,23 +5,25 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import rich_click as click
 from rich.console import Console
 
+from privmine.cli.data import DataOptions, data_options
+from privmine.cli.pipelines import PIPELINE_PANEL, pipeline_options, pipeline_spec
 from privmine.cli.screen import console, fail, print_json, progress, table, text
-from privmine.errors import BudgetError, InputError, RunInterrupted, UnsavedReleaseError
-from privmine.io import groceries, read
+from privmine.errors import InputError, RunInterrupted, UnsavedReleaseError
+from privmine.io import groceries
 from privmine.ledger import Ledger
 from privmine.model import DATA_STAGES
-from privmine.pipeline import DEFAULT_METHOD, Pipeline, check_conditions, make_request, noise_source
+from privmine.pipeline import Pipeline, check_conditions, make_request, noise_source, protects
 from privmine.privacy import amount
 from privmine.release import Release
-from privmine.release.display import headline, items_text
+from privmine.release.display import CAVEAT, DEFAULT_LEVEL, headline, interval_text, items_text, percent, whole
 from privmine.release.files import check_output, to_json
-from privmine.spec import override, read_spec
 from privmine.store.transactions import Transactions
 
 DEFAULT_K = 100
@@ -29,83 +31,97 @@ EMBEDDED_K = 30
 EMBEDDED_EPSILON = "1"
 
 
+_wish = partial(click.option, panel="What to release")
+_account = partial(click.option, panel="The budget")
+_result = partial(click.option, panel="The result")
+_research = partial(click.option, panel="Research")
+
+
 @click.command()
-@click.argument("data", required=False, type=click.Path(path_type=Path))
-@click.option(
+@click.argument("data", required=False)
+@_wish(
     "--k",
     "k",
     type=int,
     help=f"How many itemsets to release.  [default: {DEFAULT_K}; {EMBEDDED_K} of the embedded baskets]",
 )
-@click.option("--epsilon", help="The privacy budget ε of this release; required for data of your own.")
-@click.option("--method", help=f"A whole pipeline by name, see `privmine plugins`.  [default: {DEFAULT_METHOD}]")
-@click.option("--pipeline", "file", type=click.Path(path_type=Path), help="Read the pipeline from a TOML file.")
-@click.option(
-    "--set",
-    "settings",
-    multiple=True,
-    metavar="STAGE[.PARAM]=VALUE",
-    help="Choose a stage's component, or set one of its parameters; may be repeated.",
+@_wish("--epsilon", help="The privacy budget ε of this release; required for data of your own.")
+@_wish("--max-length", type=int, help="The longest itemset to release.")
+@_wish(
+    "--downward-closed",
+    is_flag=True,
+    help="Release only itemsets of which every subset is released as well, as `privmine rules` needs it.",
 )
-@click.option("--items", type=click.Path(path_type=Path), help="The public item universe, one item a line.")
-@click.option("--strict", is_flag=True, help="Refuse data whose item universe is not given by --items.")
-@click.option("--max-length", type=int, help="The longest itemset to release.")
-@click.option(
+@_wish(
     "--n-public",
     is_flag=True,
     help="Publish the exact number of transactions; the receipt says at what price.",
 )
-@click.option("--ledger", type=click.Path(path_type=Path), help="Charge the budget that this ledger file keeps.")
-@click.option("--dataset", help="The name of the data in the ledger.")
-@click.option("--output", type=click.Path(path_type=Path), help="Save to a .csv, .json, .parquet or .html file.")
-@click.option(
-    "--trust", multiple=True, metavar="DIST", help="Let this distribution's own queries run; may be repeated."
+@_wish(
+    "--strict",
+    is_flag=True,
+    help="Refuse data whose item universe is not given by --items, or whose layout was guessed.",
 )
-@click.option("--simulate", is_flag=True, help="Fast noise for research that protects nobody.")
-@click.option("--seed", type=int, help="Makes a simulation repeatable.")
-@click.option("--dry-run", is_flag=True, help="Check everything and show the plan; draw and charge nothing.")
-@click.option("--json", "as_json", is_flag=True, help="Print the release as JSON.")
+@data_options(units=True)
+@pipeline_options
+@click.option(
+    "--trust",
+    multiple=True,
+    metavar="DIST",
+    panel=PIPELINE_PANEL,
+    help="Let this distribution's own queries run; may be repeated.",
+)
+@_account("--ledger", type=click.Path(path_type=Path), help="Charge the budget that this ledger file keeps.")
+@_account("--dataset", help="The name of the data in the ledger.")
+@_account("--dry-run", is_flag=True, help="Check everything and show the plan; draw and charge nothing.")
+@_result("--output", type=click.Path(path_type=Path), help="Save to a .csv, .json, .parquet or .html file.")
+@_result("--force", "overwrite", is_flag=True, help="Replace the file of --output if it exists.")
+@_result("--json", "as_json", is_flag=True, help="Print the release as JSON.")
+@_research("--simulate", is_flag=True, help="Fast noise for research that protects nobody.")
+@_research("--seed", type=int, help="Makes a simulation repeatable.")
 def mine(
-    data: Path | None,
+    data: str | None,
     k: int | None,
     epsilon: str | None,
     method: str | None,
     file: Path | None,
     settings: tuple[str, ...],
-    items: Path | None,
     strict: bool,
     trust: tuple[str, ...],
     dry_run: bool,
     as_json: bool,
+    reading: DataOptions,
     **options: Any,
 ) -> None:
-    """Release the most frequent itemsets of DATA, a FIMI file: one transaction a line, items as numbers.
+    """Release the most frequent itemsets of DATA under differential privacy.
 
-    Without DATA the embedded grocery baskets are mined, with ε = 1 unless another is given.
+    DATA is a file of transactions, or a pattern such as 'orders/*.parquet': CSV, TSV, Parquet, JSON lines,
+    basket lines, or FIMI text. How it is laid out is guessed unless options say it, and the guess is told. Without
+    DATA and --sql the embedded grocery baskets are mined, with ε = 1 unless another is given.
 
-    Example:  privmine mine retail.dat --k 100 --epsilon 1 --output top100.csv
+    Example:  privmine mine orders.csv --transaction order_id --item product --k 100 --epsilon 1 --output top100.csv
     """
-    if data is None and items is not None:
-        raise InputError("--items names the universe of DATA; the embedded baskets bring their own.")
-    if data is None:
+    embedded = not reading.names_data(data)
+    if embedded:
         epsilon, k = EMBEDDED_EPSILON if epsilon is None else epsilon, EMBEDDED_K if k is None else k
     if epsilon is None:
         raise InputError("How much privacy to spend is yours to say: add --epsilon, for instance --epsilon 1.")
     k = DEFAULT_K if k is None else k
-    spec = _spec(method, file, settings)
+    spec = pipeline_spec(method, file, settings)
     Pipeline.from_spec(spec, trust=trust)  # What is wrong with the pipeline shows before the data is read.
     if options["output"] is not None:
-        check_output(options["output"])
+        reading.spare(data, options["output"])
+        check_output(options["output"], options["overwrite"])
     elif sys.stdout is None:
         raise InputError("The release would go nowhere: standard output is closed. Open it, or add --output FILE.")
-    with progress("Reading the data …") as observers:
-        transactions = groceries() if data is None else read(data, items=items)
-        pipeline = Pipeline.from_spec(spec, trust=trust, observers=observers)
-        if not dry_run:
-            release = _run(pipeline, transactions, k, epsilon, strict=strict, **options)
+    transactions = groceries() if embedded else reading.read(data)
     if dry_run:
+        pipeline = Pipeline.from_spec(spec, trust=trust)
         show_plan(pipeline, transactions, k, epsilon, strict, options, as_json)
         return
+    with progress("Starting …") as observers:
+        pipeline = Pipeline.from_spec(spec, trust=trust, observers=observers)
+        release = _run(pipeline, transactions, k, epsilon, strict=strict, **options)
     try:
         if as_json:
             click.echo(to_json(release), nl=False)
@@ -116,7 +132,8 @@ def mine(
         kept = options["output"] or _rescued(release)
         # Whatever is left in the buffer cannot be written either, and must not fail once more at the exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        fail(f"The release is made and charged, but could not be shown; it is in {kept}.", 1)
+        made = "made and charged" if release.receipt.private else "made"
+        fail(f"The release is {made}, but could not be shown whole; it is in {kept}.", 1)
 
 
 def _run(pipeline: Pipeline, transactions: Transactions, k: int, epsilon: str, **options: Any) -> Release:
@@ -137,31 +154,23 @@ def _rescued(release: Release) -> str:
     return path
 
 
-def _spec(method: str | None, file: Path | None, settings: tuple[str, ...]) -> dict[str, Any]:
-    spec = {} if file is None else read_spec(file)
-    if method is not None:
-        if "method" in spec:
-            raise InputError(f"{file} names the method {spec['method']!r} itself; drop --method, or the line.")
-        spec["method"] = method
-    return override(spec, settings)
-
-
 def show_release(release: Release, saved: Path | None, ledger: Path | None = None) -> None:
     """A table, and the budget below it."""
     out = console()
-    rows = table(
-        "rank", "itemset", "support", "count", "± std. error", right=("rank", "support", "count", "± std. error")
-    )
-    for rank, found in enumerate(release, start=1):
+    heading = f"{percent(DEFAULT_LEVEL)} interval"
+    rows = table("rank", "itemset", "support", "count", heading, right=("rank", "support", "count", heading))
+    for rank, (found, within) in enumerate(zip(release, release.intervals(), strict=True), start=1):
         rows.add_row(
             str(rank),
             text(items_text(found.items)),
             f"{found.support:.4f}",
-            f"{found.count:,.0f}",
-            f"{found.standard_error:,.0f}",
+            whole(found.count),
+            interval_text(within),
         )
     out.print(f"[bold]{text(headline(release))}[/]\n")
     out.print(rows)
+    if len(release):
+        out.print(f"[dim]{CAVEAT}[/]")
     out.print()
     receipt = release.receipt
     _print_statements(out, receipt.head())
@@ -205,18 +214,16 @@ def show_plan(
     shares = {stage: getattr(plan, stage) * request.epsilon for stage in DATA_STAGES}
     remaining = None
     if options["ledger"] is not None and options["dataset"] is not None:
-        left = Ledger(options["ledger"]).budget(options["dataset"]).remaining_epsilon
-        remaining = left - request.epsilon
-        if remaining < 0:
-            raise BudgetError(
-                f"The run would be refused: it asks for ε = {amount(request.epsilon)}, "
-                f"and ε = {amount(left)} remains for {options['dataset']}.",
-                requested=request.epsilon,
-                remaining=left,
-            )
+        book = Ledger(options["ledger"])
+        remaining = book.check(options["dataset"], request.epsilon, unit=request.public.unit.name).remaining_epsilon
+    origin = transactions.origin
+    described = f"{origin.layout} layout of {origin.source}" if origin.layout else "the embedded baskets"
     facts = {
         "k": request.k,
         "epsilon": str(request.epsilon),
+        "guaranteed_epsilon": str(2 * request.epsilon if options["n_public"] else request.epsilon),
+        "protects": protects(request),
+        "data": described,
         "items": len(request.public.universe),
         "universe_given": request.public.universe.given,
         "stages": pipeline.describe(),
@@ -227,7 +234,16 @@ def show_plan(
         print_json(facts)
         return
     out = console()
-    out.print(f"[bold]Dry run:[/] k = {request.k}, ε = {amount(request.epsilon)}; nothing was drawn or charged.\n")
+    universe = request.public.universe
+    source_of_items = "named by --items" if universe.given else "taken from the data; --items would name them"
+    out.print(f"[bold]Dry run:[/] k = {request.k}, ε = {amount(request.epsilon)}; nothing was drawn or charged.")
+    out.print(f"[bold]Data:[/] {text(described)}")
+    out.print(f"[bold]Protects:[/] {text(protects(request))}")
+    if request.public.n is not None:
+        out.print(
+            f"[bold]With the number of transactions published:[/] ε = {amount(2 * request.epsilon)} in that sense"
+        )
+    out.print(f"[bold]Items:[/] {len(universe):,}, {source_of_items}\n")
     rows = table("stage", "component", "share of ε")
     for stage, description in pipeline.describe().items():
         rows.add_row(stage, text(description), amount(shares[stage]) if stage in shares else "")

@@ -28,9 +28,17 @@ STAGE_WORDS = {
 }
 
 
+class _Console(Console):
+    """A console that tells its command when nobody reads any more; rich's own would end the program."""
+
+    def on_broken_pipe(self) -> NoReturn:
+        """Raise the error that is being handled: a release that is paid for can still be saved."""
+        raise
+
+
 def console() -> Console:
     """Where results go."""
-    return Console(highlight=False, width=None if sys.stdout.isatty() else PIPE_WIDTH)
+    return _Console(highlight=False, width=None if sys.stdout.isatty() else PIPE_WIDTH)
 
 
 def table(*columns: str, right: tuple[str, ...] = ()) -> Table:
@@ -39,6 +47,20 @@ def table(*columns: str, right: tuple[str, ...] = ()) -> Table:
     for column in columns:
         made.add_column(column, justify="right" if column in right else "left", overflow="fold")
     return made
+
+
+def print_whole_words(made: Table) -> None:
+    """Print a table whose cells are folded between words, where there is room for that; rich breaks words as well."""
+    out = console()
+    cells = [[str(cell) for cell in (column.header, *column.cells)] for column in made.columns]
+    least = [max(len(word) for cell in column for word in cell.split()) for column in cells]
+    left = out.width - sum(least) - 2 * (len(least) - 1)
+    if left >= 0:
+        # What is to spare goes to the last columns first: those are notes.
+        for column, texts, width in reversed(list(zip(made.columns, cells, least, strict=True))):
+            more = min(left, max(map(len, texts)) - width)
+            column.width, left = width + more, left - more
+    out.print(made)
 
 
 def text(value: object) -> str:

@@ -13,7 +13,7 @@ from privmine.errors import DataError, InputError, PrivmineError, UnknownNameErr
 from privmine.evaluation.recipes import Recipe
 from privmine.evaluation.seeds import Cell, epsilon_text
 from privmine.model import STAGES, exact
-from privmine.pipeline import LARGEST_EPSILON, SMALLEST_EPSILON
+from privmine.pipeline import LARGEST_EPSILON, LARGEST_K, SMALLEST_EPSILON
 from privmine.spec import read_spec
 
 DEFAULT_REPEATS = 30
@@ -101,7 +101,7 @@ class Experiment:
             raise UnknownNameError("pipeline in this experiment", pipeline, self.pipelines)
         if repeat < 0:
             raise InputError(f"A repeat is a whole number from 0, not {repeat}.")
-        return Cell(data, pipeline, whole(k, "k"), _budget(epsilon), repeat)
+        return Cell(data, pipeline, _k(k), _budget(epsilon), repeat)
 
 
 def _from_content(content: Mapping[str, Any], folder: Path) -> Experiment:
@@ -155,7 +155,7 @@ def _recipe(name: str, pipeline: Any) -> Recipe:
 
 def _k_by_data(k: Any, names: tuple[str, ...]) -> dict[str, tuple[int, ...]]:
     if not isinstance(k, Mapping):
-        values = _distinct("k", [whole(value, "k") for value in _several(k)])
+        values = _distinct("k", [_k(value) for value in _several(k)])
         return dict.fromkeys(names, values)
     for name in k:
         if name not in names:
@@ -163,7 +163,13 @@ def _k_by_data(k: Any, names: tuple[str, ...]) -> dict[str, tuple[int, ...]]:
     missing = [name for name in names if name not in k]
     if missing:
         raise InputError(f"k is a table by dataset and has no entry for {missing[0]!r}.")
-    return {name: _distinct("k", [whole(value, "k") for value in _several(k[name])]) for name in names}
+    return {name: _distinct("k", [_k(value) for value in _several(k[name])]) for name in names}
+
+
+def _k(value: Any) -> int:
+    if whole(value, "k") > LARGEST_K:
+        raise InputError(f"k must be at most {LARGEST_K:,}, not {value:,}.")
+    return int(value)
 
 
 def _several(value: Any, *, empty: bool = False) -> list[Any]:

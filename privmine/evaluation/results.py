@@ -105,7 +105,7 @@ class ParquetResults:
             import pyarrow  # noqa: F401 - what is missing shows before anything runs
         except ImportError:
             raise InputError(
-                "A folder of Parquet parts needs pyarrow: pip install privmine[parquet], or name a .csv file."
+                "A folder of Parquet parts needs pyarrow: pip install privmine[tables], or name a .csv file."
             ) from None
         if folder.exists() and not folder.is_dir():
             raise InputError(f"{folder} is a file; results in Parquet are a folder of parts.")

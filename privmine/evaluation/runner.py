@@ -7,6 +7,7 @@ written by the parent alone, as they come; runs that an earlier experiment finis
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from itertools import groupby
@@ -116,6 +117,8 @@ _bench: list[Bench] = []
 
 def _prepare(bench: Bench) -> None:
     """Give a worker its data, and make it leave when the parent is killed: it would wait for work for ever."""
+    # Ctrl-C reaches all processes; the parent says what became of the work, a worker just leaves.
+    signal.signal(signal.SIGINT, lambda *_: os._exit(130))
     _bench.append(bench)
     Thread(target=_leave_with_parent, daemon=True).start()
 

@@ -93,6 +93,10 @@ def summarise(rows: Any, metrics: Sequence[str] = ("fnr", "re"), by: Sequence[st
         metrics: the columns to average; any numeric column will do.
         by: what makes a cell.
     """
+    rows = as_rows(rows)
+    for name in (*by, *metrics) if rows else ():
+        if name not in rows[0]:
+            raise UnknownNameError("column in these results", name, rows[0])
     return [
         dict(zip(by, key, strict=True))
         | {"runs": len(group)}

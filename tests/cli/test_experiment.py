@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from privmine.cli.experiment import experiment
-from privmine.errors import InputError, UnknownNameError
+from privmine.errors import DataError, InputError, UnknownNameError
 
 SPEC = """
 data = "baskets.dat"
@@ -100,3 +100,23 @@ def test_the_help_says_that_it_is_not_private() -> None:
     """For the group and for both of its commands."""
     for arguments in (["--help"], ["run", "--help"], ["paper", "--help"]):
         assert "not private" in " ".join(CliRunner().invoke(experiment, arguments).output.replace("│", " ").split())
+
+
+def test_a_table_beside_the_spec_is_read_and_its_guess_told(spec: Path) -> None:
+    """Files of every kind that can be read are data, and how one was read is said."""
+    rows = [f"{order},{item}\n" for order in range(50) for item in ("bread", "milk")[: 1 + order % 2]]
+    (spec.parent / "orders.csv").write_text("order_id,product\n" + "".join(rows))
+    spec.write_text(SPEC.replace("baskets.dat", "orders.csv"))
+    result = invoke(spec, "--workers", 1, "--repeats", 1)
+    assert "by a guess: --transaction order_id --item product" in result.stderr
+    assert len(spec.with_suffix(".csv").read_text().splitlines()) == 1 + 2 * 2
+
+
+def test_results_do_not_replace_the_data(spec: Path) -> None:
+    """Data that is named like the results is left alone."""
+    data = spec.with_suffix(".csv")
+    data.write_text("order_id,product\n1,bread\n")
+    spec.write_text(SPEC.replace("baskets.dat", data.name))
+    with pytest.raises(DataError, match=r"spec\.csv is not a results file"):
+        invoke(spec, "--workers", 1)
+    assert data.read_text() == "order_id,product\n1,bread\n"

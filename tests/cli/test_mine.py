@@ -12,23 +12,9 @@ import pytest
 from click.testing import CliRunner
 
 import privmine as pm
-from privmine.cli import cli, main
+from privmine.cli.commands import cli
 
 FIMI = "1 2 3\n1 2\n\n2 3 3\n"
-
-
-@pytest.fixture
-def privmine(monkeypatch, capsys):
-    """Run the command as its entry point does; answers exit code, stdout and stderr."""
-
-    def run(*arguments: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["privmine", *arguments])
-        with pytest.raises(SystemExit) as caught:
-            main()
-        shown = capsys.readouterr()
-        return int(caught.value.code or 0), shown.out, shown.err
-
-    return run
 
 
 @pytest.fixture
@@ -71,6 +57,26 @@ def test_output_is_saved_and_reads_back(data, tmp_path, privmine) -> None:
     release = pm.load(target)
     assert release.receipt.epsilon == pm.Receipt.from_dict(release.receipt.to_dict()).spent
     assert f"Saved: {target}" in out
+
+
+def test_an_earlier_release_is_not_replaced_unawares(data, tmp_path, privmine) -> None:
+    """It was paid for; refused before anything is charged, and replaced with --force."""
+    ledger = tmp_path / "budget.db"
+    pm.Ledger(ledger).init("orders", 3)
+    target = tmp_path / "top.csv"
+    command = ["mine", str(data), "--epsilon", "1", "--ledger", str(ledger), "--dataset", "orders"]
+    command += ["--output", str(target)]
+    assert privmine(*command)[0] == 0
+    first = target.read_bytes()
+    for again in (command, [*command, "--dry-run"]):
+        code, out, err = privmine(*again)
+        assert (code, out) == (2, "")
+        assert "exists" in err
+        assert "--force" in err
+    assert target.read_bytes() == first
+    assert pm.Ledger(ledger).budget("orders").spent_epsilon == 1
+    assert privmine(*command, "--force")[0] == 0
+    assert pm.load(target).receipt.entry == 4
 
 
 def test_gzip_items_and_strict(tmp_path) -> None:
@@ -141,7 +147,8 @@ def test_a_dry_run_draws_and_charges_nothing(data, tmp_path) -> None:
         (["good.dat", "--epsilon", "1", "--ledger", "new.db", "--dataset", "x"], "budget init"),
         (["good.dat", "--epsilon", "1", "--output", "top.doc"], "format"),
         (["good.dat", "--epsilon", "1", "--pipeline", "none.toml"], "none.toml"),
-        (["--items", "twice.txt"], "embedded"),
+        (["--items", "twice.txt"], "--items.*add a file"),
+        (["--max-baskets", "3"], "--max-baskets.*add a file"),
     ],
 )
 def test_bad_input_is_one_sentence_and_exit_code_2(tmp_path, monkeypatch, privmine, arguments, words) -> None:
@@ -168,15 +175,15 @@ def test_bad_input_is_one_sentence_and_exit_code_2(tmp_path, monkeypatch, privmi
 
 def test_an_unforeseen_error_keeps_its_details_to_itself(monkeypatch, capsys) -> None:
     """Its message may quote data, so only its kind is shown."""
-    import privmine.cli as command_line
+    from privmine.cli import commands, main
 
     def explode(*_, **__):
         raise RuntimeError("basket 42 had beer")
 
     monkeypatch.delenv("PRIVMINE_DEBUG", raising=False)
-    monkeypatch.setattr(command_line.cli, "main", explode)
+    monkeypatch.setattr(commands.cli, "main", explode)
     with pytest.raises(SystemExit) as caught:
-        command_line.main()
+        main()
     shown = capsys.readouterr().err
     assert caught.value.code == 1
     assert "RuntimeError" in shown
@@ -246,14 +253,6 @@ def test_an_interrupt_says_what_was_charged(monkeypatch, tmp_path, privmine) -> 
     assert "failed" in states[0]
 
 
-@pytest.mark.parametrize("command", [[], ["mine"], ["plugins"], ["budget"], ["budget", "init"], ["budget", "log"]])
-def test_every_command_has_help(command) -> None:
-    """-h works everywhere."""
-    result = CliRunner().invoke(cli, [*command, "-h"])
-    assert result.exit_code == 0
-    assert "Usage" in result.output
-
-
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -294,6 +293,54 @@ def test_a_full_disk_behind_the_pipe_does_not_lose_the_release(tmp_path) -> None
     assert pm.load(kept).receipt.spent == 1
 
 
+def test_an_interrupt_while_loading_is_no_traceback() -> None:
+    """What takes long to load is loaded where an interrupt is met, also all that comes with the package."""
+    program = """
+import sys
+class Interrupted:
+    def find_spec(self, name, path=None, target=None):
+        if name == "attrs":
+            raise KeyboardInterrupt
+sys.meta_path.insert(0, Interrupted())
+from privmine.cli import main
+main()
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "privmine: Interrupted.\n")
+
+
+@pytest.mark.parametrize("options", [[], ["--json"]])
+def test_a_pipe_that_nobody_reads_does_not_lose_the_release(tmp_path, options) -> None:
+    """It is charged, so that it is kept in a file, and the message names it."""
+    ledger = tmp_path / "budget.db"
+    pm.Ledger(ledger).init("orders", 2)
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run(
+        [sys.executable, "-m", "privmine", "mine", "--ledger", ledger, "--dataset", "orders", *options],
+        stdout=writing,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+    )
+    os.close(writing)
+    assert done.returncode == 1
+    (kept,) = tmp_path.glob("privmine-release-*.json")
+    assert done.stderr == f"privmine: The release is made and charged, but could not be shown whole; it is in {kept}.\n"
+    assert pm.load(kept).receipt.spent == 1
+
+
+def test_other_commands_end_quietly_when_nobody_reads() -> None:
+    """There is nothing to rescue, and nothing to complain of."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    command = [sys.executable, "-m", "privmine", "plan", "--epsilon", "1", "--k", "5"]
+    done = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (1, "")
+
+
 def test_a_closed_output_is_refused_before_the_charge(tmp_path, monkeypatch) -> None:
     """Where the release could go nowhere, nothing is spent."""
     ledger = tmp_path / "budget.db"
@@ -311,4 +358,4 @@ def test_a_dry_run_that_would_be_refused_says_so(tmp_path, privmine) -> None:
     pm.Ledger(ledger).init("orders", "0.5")
     code, _, err = privmine("mine", "--ledger", str(ledger), "--dataset", "orders", "--dry-run")
     assert code == 2
-    assert "would be refused" in err
+    assert "ε = 0.5 is left" in err

@@ -77,6 +77,7 @@ def test_python_objects_describe_the_same_experiment() -> None:
         ("k = [5, 10]", "k = []", "at least one value"),
         ("k = [5, 10]", "k = [5, 5]", "k lists 5 more than once"),
         ("k = [5, 10]", "k = [5.5]", "k must be a whole number"),
+        ("k = [5, 10]", "k = [10_001]", "k must be at most 10,000, not 10,001"),
         ("k = [5, 10]", "k = {one = 5}", "no entry for 'two'"),
         ("k = [5, 10]", "k = {one = 5, two = 5, three = 5}", "'three'"),
         ("[0.1, 1]", '["0.1", 0.10]', "more than once"),

@@ -135,3 +135,10 @@ def test_a_comparison_refuses_unknown_names() -> None:
         compare_pipelines(rows, "a", "b", "speed")
     with pytest.raises(InputError, match="two pipelines"):
         compare_pipelines(rows, "a", "a")
+
+
+def test_a_column_that_is_not_there_is_named_with_those_that_are() -> None:
+    """A misspelt metric is refused with the columns of the results, not with a KeyError."""
+    rows = [{"data": "d", "pipeline": "p", "k": 1, "epsilon": "1", "repeat": 0, "fnr": 0.5, "re": 0.1}]
+    with pytest.raises(UnknownNameError, match=r"no column in these results named 'fnrr'.*'fnr'"):
+        summarise(rows, ["fnrr"])

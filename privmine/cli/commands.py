@@ -1,0 +1,73 @@
+"""All commands, and how each of them ends."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+import warnings
+from typing import Any
+
+import rich_click as click
+
+from privmine.cli.audit import audit
+from privmine.cli.budget import budget
+from privmine.cli.convert import convert
+from privmine.cli.datasets import datasets
+from privmine.cli.experiment import experiment
+from privmine.cli.mine import mine
+from privmine.cli.new import new
+from privmine.cli.plan import plan
+from privmine.cli.plugins import plugins
+from privmine.cli.rules import rules
+from privmine.cli.screen import fail
+from privmine.errors import PrivmineError
+from privmine.registry import own_version
+
+# Without it, paragraphs of the help run into one another.
+click.rich_click.TEXT_PARAGRAPH_LINEBREAKS = "\n\n"
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(own_version(), prog_name="privmine")
+def cli() -> None:
+    """Mine the most frequent itemsets of a transaction database under differential privacy.
+
+    Without a file, the embedded grocery baskets are mined.
+
+    Example:  privmine mine
+    """
+
+
+for command in (mine, plan, rules, convert, plugins, budget, audit, new, datasets, experiment):
+    cli.add_command(command)
+
+
+def run() -> None:
+    """Run a command; whatever is the user's to mend is one sentence on stderr and exit code 2."""
+    for stream in (sys.stdout, sys.stderr):
+        # A pipe may know no λ or ±; a release that is paid for is shown all the same.
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+    warnings.showwarning = _show_warning
+    try:
+        sys.exit(cli.main(standalone_mode=False) or 0)
+    except click.ClickException as error:
+        fail(error.format_message(), error.exit_code)
+    except (click.Abort, KeyboardInterrupt):
+        fail("Interrupted.", 130)
+    except PrivmineError as error:
+        fail(str(error), 2)
+    except Exception as error:
+        # An unforeseen error's message may quote what it failed on, so it is shown only on request.
+        if os.environ.get("PRIVMINE_DEBUG"):
+            raise
+        fail(
+            f"Internal error ({type(error).__name__}). Its details may contain data and are withheld; "
+            "set PRIVMINE_DEBUG=1 to see them, and please report it.",
+            1,
+        )
+
+
+def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+    click.echo(f"privmine: warning: {message}", err=True)

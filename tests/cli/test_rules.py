@@ -1,0 +1,95 @@
+from __future__ import annotations
+
+import csv
+import io
+import json
+import subprocess
+import sys
+
+import pytest
+
+import privmine as pm
+from privmine.release.rules import rule_columns, to_csv
+
+
+@pytest.fixture(scope="module")
+def closed(tmp_path_factory):
+    """A private, downward-closed release of the groceries, as the command line makes it."""
+    path = tmp_path_factory.mktemp("rules") / "top.csv"
+    command = [sys.executable, "-m", "privmine", "mine", "--downward-closed", "--output", str(path)]
+    subprocess.run(command, check=True, capture_output=True)
+    return path
+
+
+def test_rules_of_a_saved_release(privmine, closed) -> None:
+    """The strongest first, with supports, and no budget is spent."""
+    code, out, err = privmine("rules", str(closed), "--metric", "lift", "--min-threshold", "1.2")
+    assert (code, err) == (0, "")
+    assert "spaghetti" in out
+    assert "Rules cost no budget" in out
+    lifts = [float(line.split()[-3]) for line in out.splitlines()[3:-1]]
+    assert lifts == sorted(lifts, reverse=True)
+    assert min(lifts) >= 1.2
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".json"])
+def test_rules_are_saved(privmine, closed, tmp_path, suffix) -> None:
+    """All of them with the receipt, the same as in Python."""
+    target = tmp_path / f"rules{suffix}"
+    code, out, _ = privmine("rules", str(closed), "--metric", "lift", "--min-threshold", "0", "--output", str(target))
+    assert code == 0
+    assert f"Saved: {target}" in out
+    release = pm.load(closed)
+    columns = rule_columns(release, "lift", 0)
+    text = target.read_text(encoding="utf-8")
+    if suffix == ".csv":
+        assert text == to_csv(release, columns)
+        assert len(list(csv.DictReader(io.StringIO(text.partition("\nantecedents")[2])))) == len(columns["lift"])
+    else:
+        assert len(json.loads(text)["rules"]) == len(columns["lift"])
+
+
+def test_json_is_nothing_but_json(privmine, closed) -> None:
+    """For programs, the receipt inside."""
+    code, out, _ = privmine("rules", str(closed), "--json")
+    assert code == 0
+    assert json.loads(out)["private"] is True
+
+
+def test_a_missing_subset_names_three_ways_out(privmine, tmp_path) -> None:
+    """Two of them are options of this command."""
+    path = tmp_path / "top.json"
+    options = ["--k", "60", "--epsilon", "0.05", "--simulate", "--seed", "1", "--output", str(path)]
+    assert privmine("mine", *options)[0] == 0
+    code, out, err = privmine("rules", str(path))
+    assert (code, out) == (2, "")
+    assert "--downward-closed" in err
+    assert privmine("rules", str(path), "--downward-closed")[0] == 0
+    code, out, _ = privmine("rules", str(path), "--support-only", "--min-threshold", "0")
+    assert code == 0
+    assert "NOT PRIVATE" in out
+
+
+def test_no_rules_say_what_to_do(privmine, closed) -> None:
+    """An empty answer is an answer."""
+    code, out, _ = privmine("rules", str(closed), "--min-threshold", "100")
+    assert code == 0
+    assert "lower --min-threshold" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["gone.csv"], "Cannot read gone.csv"),
+        (["RELEASE", "--metric", "lifft"], "Did you mean 'lift'"),
+        (["RELEASE", "--min-threshold", "nan"], "not NaN"),
+        (["RELEASE", "--output", "rules.xlsx"], "end it in .csv or .json"),
+        (["RELEASE", "--output", "no/such/folder/rules.csv"], "There is no directory"),
+    ],
+)
+def test_mistakes_are_one_sentence(privmine, closed, arguments, words) -> None:
+    """And exit code 2."""
+    code, out, err = privmine("rules", *(str(closed) if part == "RELEASE" else part for part in arguments))
+    assert (code, out) == (2, "")
+    assert words in err
+    assert err.count("\n") == 1
