@@ -1,13 +1,19 @@
-"""Runs the Python examples of the documentation; a file's blocks share one namespace, in order."""
+"""Runs the examples of the documentation; a page's blocks share one folder and one namespace, in order.
+
+Blocks of `python` and of `bash` are run, and must succeed. A `console` block, with its `$`, is for commands
+that take long or change the machine, and a `text` block for what is printed: neither is run.
+"""
 
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from sybil import Sybil
-from sybil.parsers.markdown import PythonCodeBlockParser
+from sybil import Example, Sybil
+from sybil.parsers.markdown import CodeBlockParser, PythonCodeBlockParser
 
 
 def setup(namespace: dict[str, object]) -> None:
@@ -23,6 +29,24 @@ def teardown(namespace: dict[str, object]) -> None:
     namespace["_folder"].cleanup()  # type: ignore[attr-defined]
 
 
+def run_commands(example: Example) -> None:
+    """Run the commands of a block, with the privmine of this environment, as a user's shell would."""
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    done = subprocess.run(  # noqa: S603 - our own pages
+        ["bash", "-euo", "pipefail", "-c", str(example.parsed)],  # noqa: S607
+        env={**os.environ, "PATH": path, "COLUMNS": "100"},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        raise AssertionError(f"exit code {done.returncode}\n{done.stdout}\n{done.stderr}")
+
+
 pytest_collect_file = Sybil(
-    parsers=[PythonCodeBlockParser()], patterns=["*.md"], setup=setup, teardown=teardown
+    parsers=[PythonCodeBlockParser(), CodeBlockParser("bash", run_commands)],
+    patterns=["*.md"],
+    setup=setup,
+    teardown=teardown,
 ).pytest()
