@@ -106,8 +106,10 @@ def test_a_bad_line_is_named_and_not_shown(tmp_path, content, line):
     """What is not FIMI text is refused by file and line, without a word of the line."""
     with pytest.raises(DataError, match=rf"data\.dat, line {line}: ") as caught:
         read(tmp_path, content)
+    # Behind the path: a temporary folder's name may hold any number.
+    sentence = str(caught.value).partition("data.dat")[2]
     for word in ("secret", "-2", "1.5", "1e3", "½", "1234567890", "9223372036854775808"):
-        assert word not in str(caught.value)
+        assert word not in sentence
     assert caught.value.__context__ is None
 
 

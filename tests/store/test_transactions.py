@@ -1,3 +1,5 @@
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -116,7 +118,8 @@ def test_a_repeated_item_in_the_universe_is_refused():
 def test_repr_shows_public_facts_only():
     """The number of transactions is private and not shown."""
     assert repr(Transactions.from_lists([[1, 2]] * 4321)) == "<Transactions over 2 items>"
-    assert "4321" not in repr(Transactions.from_lists([[1, 2]] * 4321).store)
+    shown = repr(Transactions.from_lists([[1, 2]] * 4321).store)
+    assert "4321" not in re.sub("0x[0-9a-f]+", "", shown)  # an address in memory may hold any digits
 
 
 @pytest.mark.parametrize("source", [None, 5, "abc", np.zeros((2, 2)), [[None]], [["a", float("nan")]], [1, 2]])
