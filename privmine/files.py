@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
@@ -26,6 +26,19 @@ def check_place(path: Path) -> None:
         raise InputError(f"Cannot write to {path.parent}: {error.strerror}.") from None
     if path.exists() and not os.access(path, os.W_OK):
         raise InputError(f"{path} exists and may not be overwritten; choose another path.")
+
+
+def spare(target: Path, sources: Iterable[str | Path]) -> None:
+    """Refuse to write over a file that is read."""
+    if any(_are_one(Path(source), target) for source in sources):
+        raise InputError(f"{target} is read here, and writing would replace it; choose another name.")
+
+
+def _are_one(source: Path, target: Path) -> bool:
+    try:
+        return source.samefile(target)
+    except OSError:  # one of them is not there
+        return False
 
 
 @contextmanager

@@ -15,6 +15,7 @@ from attrs import field, frozen
 
 from privmine.cli.screen import progress
 from privmine.errors import InputError
+from privmine.files import spare
 from privmine.io import read
 from privmine.io.asked import LAYOUTS
 from privmine.model import Origin
@@ -84,8 +85,7 @@ class DataOptions:
         matches = glob(path or "", recursive=True)  # noqa: PTH207 - the pattern may be absolute
         sources = [path, *matches, *(self.given.get(name) for name in ("items", "names", "database"))]
         for target in targets:
-            if any(_are_one(Path(source), target) for source in sources if source is not None):
-                raise InputError(f"{target} is read here, and writing would replace it; choose another name.")
+            spare(target, (source for source in sources if source is not None))
 
     def read(self, path: str | None) -> Transactions:
         """Read the data, and tell what was guessed of it."""
@@ -96,13 +96,6 @@ class DataOptions:
             transactions = read(path, **given)
         tell_guesses(transactions.origin)
         return transactions
-
-
-def _are_one(source: Path, target: Path) -> bool:
-    try:
-        return source.samefile(target)
-    except OSError:  # one of them is not there
-        return False
 
 
 def data_options(*, units: bool) -> Callable[[Callback], Callback]:

@@ -10,9 +10,10 @@ import rich_click as click
 
 from privmine.cli.screen import console, table, text
 from privmine.errors import InputError
-from privmine.files import check_place, written
+from privmine.files import spare, written
 from privmine.release import Release, load
 from privmine.release.display import items_text
+from privmine.release.files import check_output
 from privmine.release.rules import METRICS, rule_columns, to_csv, to_json
 
 #: How many rules the screen shows; a file has all.
@@ -33,6 +34,7 @@ _result = partial(click.option, panel="The result")
 @_which("--support-only", is_flag=True, help="Supports alone; works where a subset of an itemset was not released.")
 @_which("--downward-closed", is_flag=True, help="Leave out itemsets of which a subset was not released.")
 @_result("--output", type=click.Path(path_type=Path), help="Save all rules to a .csv or .json file.")
+@_result("--force", "overwrite", is_flag=True, help="Replace the file of --output if it exists.")
 @_result("--json", "as_json", is_flag=True, help="Print the rules as JSON.")
 def rules(
     release: Path,
@@ -41,6 +43,7 @@ def rules(
     support_only: bool,
     downward_closed: bool,
     output: Path | None,
+    overwrite: bool,
     as_json: bool,
 ) -> None:
     """Show the association rules of RELEASE, a .csv, .json or .parquet file that `privmine mine` saved.
@@ -51,9 +54,8 @@ def rules(
     Example:  privmine rules top100.csv --metric lift --min-threshold 1.2 --output rules.csv
     """
     if output is not None:
-        if output.suffix.lower() not in _WRITERS:
-            raise InputError(f"Cannot tell a format from {output.name!r}; end it in {' or '.join(_WRITERS)}.")
-        check_place(output)
+        spare(output, [release])
+        check_output(output, overwrite, _WRITERS)
     loaded = load(release)
     loaded = loaded.downward_closed() if downward_closed else loaded
     columns = rule_columns(loaded, metric, min_threshold, support_only)

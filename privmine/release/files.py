@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from itertools import takewhile
 from math import isfinite
@@ -105,12 +105,12 @@ WRITERS: dict[str, Callable[[Release, float], bytes]] = {
 }
 
 
-def check_output(path: str | Path, overwrite: bool = True) -> Path:
-    """Make sure that a release could be written here, before anything is spent on it."""
+def check_output(path: str | Path, overwrite: bool = True, formats: Collection[str] = WRITERS.keys()) -> Path:
+    """Make sure that a release, or what is made of one, could be written here, before anything is spent on it."""
     path = Path(path)
     suffix = path.suffix.lower()
-    if suffix not in WRITERS:
-        raise InputError(f"Cannot tell a format from {path.name!r}; end it in one of {', '.join(WRITERS)}.")
+    if suffix not in formats:
+        raise InputError(f"Cannot tell a format from {path.name!r}; end it in one of {', '.join(formats)}.")
     if suffix == ".parquet":
         library("pyarrow.parquet", "Parquet")
     check_place(path)

@@ -70,6 +70,21 @@ def test_a_missing_subset_names_three_ways_out(privmine, tmp_path) -> None:
     assert "NOT PRIVATE" in out
 
 
+def test_no_file_is_replaced_unawares(privmine, closed, tmp_path) -> None:
+    """One that exists is refused without --force, and the release that is read even with it."""
+    target = tmp_path / "rules.csv"
+    target.write_text("kept")
+    code, out, err = privmine("rules", str(closed), "--output", str(target))
+    assert (code, out, target.read_text()) == (2, "", "kept")
+    assert "--force" in err
+    assert privmine("rules", str(closed), "--output", str(target), "--force")[0] == 0
+    assert target.read_text() != "kept"
+    before = closed.read_bytes()
+    code, out, err = privmine("rules", str(closed), "--output", str(closed), "--force")
+    assert (code, out, closed.read_bytes()) == (2, "", before)
+    assert "is read here" in err
+
+
 def test_no_rules_say_what_to_do(privmine, closed) -> None:
     """An empty answer is an answer."""
     code, out, _ = privmine("rules", str(closed), "--min-threshold", "100")
@@ -83,7 +98,7 @@ def test_no_rules_say_what_to_do(privmine, closed) -> None:
         (["gone.csv"], "Cannot read gone.csv"),
         (["RELEASE", "--metric", "lifft"], "Did you mean 'lift'"),
         (["RELEASE", "--min-threshold", "nan"], "not NaN"),
-        (["RELEASE", "--output", "rules.xlsx"], "end it in .csv or .json"),
+        (["RELEASE", "--output", "rules.xlsx"], "end it in one of .csv, .json"),
         (["RELEASE", "--output", "no/such/folder/rules.csv"], "There is no directory"),
     ],
 )
