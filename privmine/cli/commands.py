@@ -6,7 +6,7 @@ import io
 import os
 import sys
 import warnings
-from typing import Any
+from typing import Any, NoReturn
 
 import rich_click as click
 
@@ -15,6 +15,7 @@ from privmine.cli.budget import budget
 from privmine.cli.convert import convert
 from privmine.cli.datasets import datasets
 from privmine.cli.experiment import experiment
+from privmine.cli.interrupts import was_interrupted
 from privmine.cli.mine import mine
 from privmine.cli.new import new
 from privmine.cli.plan import plan
@@ -53,20 +54,27 @@ def run() -> None:
     try:
         sys.exit(cli.main(standalone_mode=False) or 0)
     except click.ClickException as error:
-        fail(error.format_message(), error.exit_code)
+        _end(error.format_message(), error.exit_code)
     except (click.Abort, KeyboardInterrupt):
         fail("Interrupted.", 130)
     except PrivmineError as error:
-        fail(str(error), 2)
+        _end(str(error), 2)
     except Exception as error:
         # An unforeseen error's message may quote what it failed on, so it is shown only on request.
         if os.environ.get("PRIVMINE_DEBUG"):
             raise
-        fail(
+        _end(
             f"Internal error ({type(error).__name__}). Its details may contain data and are withheld; "
             "set PRIVMINE_DEBUG=1 to see them, and please report it.",
             1,
         )
+
+
+def _end(message: str, code: int) -> NoReturn:
+    """Say what went wrong, unless it most likely went wrong because of an interrupt that some library lost."""
+    if was_interrupted():
+        fail("Interrupted.", 130)
+    fail(message, code)
 
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:

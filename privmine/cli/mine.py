@@ -13,6 +13,7 @@ import rich_click as click
 from rich.console import Console
 
 from privmine.cli.data import DataOptions, data_options
+from privmine.cli.interrupts import end_if_interrupted
 from privmine.cli.pipelines import PIPELINE_PANEL, pipeline_options, pipeline_spec
 from privmine.cli.screen import console, fail, print_json, progress, table, text
 from privmine.errors import InputError, RunInterrupted, UnsavedReleaseError
@@ -121,6 +122,7 @@ def mine(
         return
     with progress("Starting …") as observers:
         pipeline = Pipeline.from_spec(spec, trust=trust, observers=observers)
+        end_if_interrupted()
         release = _run(pipeline, transactions, k, epsilon, strict=strict, **options)
     try:
         if as_json:

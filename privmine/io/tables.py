@@ -27,6 +27,9 @@ _LISTED = 20
 
 def arrow() -> Any:
     """The package pyarrow, which comes with an extra."""
+    # Arrow looks for pandas by itself, in the midst of its work, and loses an interrupt that comes meanwhile.
+    with suppress(Exception):  # it may not be there, or not be whole
+        import pandas  # noqa: F401
     try:
         import pyarrow
         import pyarrow.compute  # so that it is an attribute of the package
