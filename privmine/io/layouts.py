@@ -100,7 +100,10 @@ class _Chooser:
     def chosen(self) -> Layout:
         layout = self.asked.layout
         if layout is None:
-            return self.guess()
+            found = self.guess()
+            if found.kind == "long":
+                self._check_labels(found.items[0])
+            return found
         if layout in ("baskets", "fimi"):
             raise InputError(
                 f"The layout {layout} is for text files; {self.table.name} is a table. {self.table.listing()}"
@@ -111,6 +114,7 @@ class _Chooser:
         item = self.named.get("item")
         lists = [p for p in self.others if self.table.kinds[p] == "list"]
         if item is not None:
+            self._check_labels(item)
             return self.lists() if item in lists else self.long()
         if "transaction" in self.named and not lists and len(self.free()) == 1:
             return self.long()
@@ -122,6 +126,15 @@ class _Chooser:
                 if found is not None:
                     return found
         raise self.unclear()
+
+    def _check_labels(self, item: int) -> None:
+        """Refuse lists that were written as text, each of which would be taken for one item."""
+        if self.table.kinds[item] == "list as text":
+            raise InputError(
+                f"{begun(self.table.shown(item))} holds lists written as text. Write a row for each item, for instance "
+                "with frame.explode('products') where it is made, or save the lists as Parquet or JSON lines; if each "
+                "cell is one item, say layout='long' (--layout long)."
+            )
 
     def free(self) -> list[int]:
         """Columns that no option has given a meaning."""
@@ -157,6 +170,7 @@ class _Chooser:
         if item is None:
             raise self.unclear()
         if self.table.kinds[item] != "list":
+            self._check_labels(item)
             raise InputError(f"{begun(self.table.shown(item))} holds no lists. {self.table.listing()}")
         return Layout("list", self.named.get("transaction"), (item,), self.owner, guessed or {})
 
@@ -217,7 +231,7 @@ class _Chooser:
             return {"transaction": transaction, "item": next(p for p in free if p != transaction)}
         if item is not None and transaction is None:
             return {"transaction": next(p for p in free if p != item), "item": item}
-        kinds = {self.table.kinds[p]: p for p in free}
+        kinds = {"text" if self.table.kinds[p] == "list as text" else self.table.kinds[p]: p for p in free}
         return {"transaction": kinds["whole"], "item": kinds["text"]} if set(kinds) == {"whole", "text"} else None
 
     def _called(self, names: frozenset[str], among: list[int] | None = None) -> list[int]:

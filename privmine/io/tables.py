@@ -21,6 +21,9 @@ BATCH_ROWS = 1 << 17
 #: What a cell of text in a one-hot column may read as.
 YES = frozenset({"1", "1.0", "true", "True", "TRUE"})
 NO = frozenset({"0", "0.0", "false", "False", "FALSE"})
+#: What lists and sets written as text, by Python or as JSON, begin and end with.
+_BRACKETS = frozenset({("[", "]"), ("{", "}")})
+_NEARLY_ALL = 0.9
 #: How many columns a message lists.
 _LISTED = 20
 
@@ -59,7 +62,7 @@ class Table:
     Attributes:
         name: what messages call it.
         columns: the names of the columns.
-        kinds: what each column holds: "bool", "zero-one", "whole", "text", "list" or "other".
+        kinds: what each column holds: "bool", "zero-one", "whole", "text", "list", "list as text" or "other".
         batches: gives record batches of the columns at the given positions, in that order.
         complaint: says in words what an error of the source means, without its message.
         named: whether the names seem to be names; the first line of a headless file is data.
@@ -177,7 +180,11 @@ def kind_of_texts(values: Iterator[str]) -> str:
     texts = set(values)
     if texts and texts <= YES | NO:
         return "zero-one"
-    return "whole" if texts and all(text.isascii() and text.isdigit() for text in texts) else "text"
+    if texts and all(text.isascii() and text.isdigit() for text in texts):
+        return "whole"
+    cells = [text.strip() for text in texts if text.strip()]
+    as_lists = sum((cell[0], cell[-1]) in _BRACKETS for cell in cells)
+    return "list as text" if cells and as_lists >= _NEARLY_ALL * len(cells) else "text"
 
 
 def is_list(known: Any) -> bool:

@@ -328,3 +328,41 @@ def test_separators(tmp_path, name, content, separator, columns):
     found = pm.read(text(tmp_path / name, content), layout="one-hot")
     assert found.universe.labels.tolist() == columns
     assert dict(found.origin.guessed) == ({} if separator == "," else {"separator": separator})
+
+
+AS_TEXT = {"order_id": ["1", "2", "3"], "products": ["['bread', 'butter']", '["tea"]', "[]"]}
+
+
+@pytest.mark.parametrize("options", [{}, {"item": "products"}, {"transaction": "order_id", "item": "products"}])
+@pytest.mark.parametrize("source", ["csv", "frame", "parquet", "jsonl"])
+def test_lists_written_as_text_are_no_items(tmp_path, options, source) -> None:
+    """Each whole basket would be one item; the sentence says what to do, and shows nothing."""
+    frame = pd.DataFrame(AS_TEXT)
+    path = tmp_path / f"orders.{source}"
+    if source == "csv":
+        frame.to_csv(path, index=False)
+    elif source == "parquet":
+        frame.to_parquet(path)
+    elif source == "jsonl":
+        frame.to_json(path, orient="records", lines=True)
+    with pytest.raises(InputError, match=r"explode.*--layout long") as caught:
+        pm.read(frame if source == "frame" else path, **options)
+    assert not re.search("bread|butter|tea", str(caught.value))
+
+
+def test_sets_written_as_text_are_no_items(tmp_path) -> None:
+    """A few other cells among them, and missing ones, make no difference."""
+    cells = [*["{'bread', 'butter'}"] * 10, *(f"{{'item {n}'}}" for n in range(20)), "set()", None]
+    frame = pd.DataFrame({"order_id": range(len(cells)), "product": cells})
+    frame.to_csv(tmp_path / "orders.csv", index=False)
+    with pytest.raises(InputError, match="lists written as text"):
+        pm.read(tmp_path / "orders.csv", drop_missing=True)
+
+
+def test_a_label_in_brackets_is_an_item_where_the_layout_says_so(tmp_path) -> None:
+    """Or where most labels have none."""
+    frame = pd.DataFrame({"order_id": [1, 1, 2], "product": ["[a]", "[b]", "[b]"]})
+    frame.to_csv(tmp_path / "orders.csv", index=False)
+    assert baskets_of(pm.read(tmp_path / "orders.csv", layout="long")) == counted(["[a]", "[b]"], ["[b]"])
+    frame["product"] = ["a", "[b]", "[b]"]
+    assert baskets_of(pm.read(frame)) == counted(["a", "[b]"], ["[b]"])
