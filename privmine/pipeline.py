@@ -241,6 +241,12 @@ def check_conditions(
     request: Request, source: NoiseSource, strict: bool, ledger: object | None, dataset: str | None
 ) -> None:
     """Refuse combinations that make no sense or no promise; nothing has been spent yet."""
+    if not len(request.public.universe) and not request.public.universe.given:
+        # A universe that is taken from the data is public already, so that this tells nothing more.
+        raise InputError(
+            "The data has no items, so there is nothing to release; check the file, its columns or the query, or name "
+            "the item universe: items= in Python, --items FILE on the command line."
+        )
     if strict and not request.public.universe.given:
         raise InputError(
             "Strict mode: the item universe was taken from the data, which publishes what items occur. "

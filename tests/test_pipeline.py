@@ -118,6 +118,16 @@ def test_stages_are_total(baskets, items, k, simulated) -> None:
     assert release.total >= 1
 
 
+@pytest.mark.parametrize("baskets", [[], [[], []]])
+def test_data_without_items_is_not_charged(tmp_path, baskets) -> None:
+    """Where nobody named a universe there is nothing to release, which is no secret, and nothing to pay for."""
+    ledger = pm.Ledger(tmp_path / "budget.db")
+    ledger.init("orders", 1)
+    with pytest.raises(InputError, match=r"no items.*--items"):
+        pm.mine(baskets, 3, 1, ledger=ledger, dataset="orders")
+    assert ledger.budget("orders").spent_epsilon == 0
+
+
 def test_all_itemsets_are_found_where_the_universe_is_small() -> None:
     """k beyond the number of itemsets gives all of them, and never pads."""
     release = simulate([["a", "b"]] * 50, k=100, epsilon=100)

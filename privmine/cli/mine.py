@@ -222,6 +222,7 @@ def show_plan(
     described = f"{origin.layout} layout of {origin.source}" if origin.layout else "the embedded baskets"
     facts = {
         "k": request.k,
+        "requested": request.requested,
         "epsilon": str(request.epsilon),
         "guaranteed_epsilon": str(2 * request.epsilon if options["n_public"] else request.epsilon),
         "protects": protects(request),
@@ -238,7 +239,10 @@ def show_plan(
     out = console()
     universe = request.public.universe
     source_of_items = "named by --items" if universe.given else "taken from the data; --items would name them"
-    out.print(f"[bold]Dry run:[/] k = {request.k}, ε = {amount(request.epsilon)}; nothing was drawn or charged.")
+    most = f", of which at most {request.k} can exist" if request.k < request.requested else ""
+    out.print(
+        f"[bold]Dry run:[/] k = {request.requested}{most}, ε = {amount(request.epsilon)}; nothing was drawn or charged."
+    )
     out.print(f"[bold]Data:[/] {text(described)}")
     out.print(f"[bold]Protects:[/] {text(protects(request))}")
     if request.public.n is not None:

@@ -352,6 +352,30 @@ def test_a_closed_output_is_refused_before_the_charge(tmp_path, monkeypatch) -> 
     assert pm.Ledger(ledger).budget("orders").spent_epsilon == 0
 
 
+def test_a_dry_run_says_how_many_itemsets_can_exist(data, privmine) -> None:
+    """Three items make seven; a smaller k is all there is to say."""
+    command = ["mine", str(data), "--epsilon", "1", "--dry-run"]
+    assert "k = 9, of which at most 7 can exist, ε = 1" in privmine(*command, "--k", "9")[1]
+    assert "k = 7, ε = 1" in privmine(*command, "--k", "7")[1]
+    facts = json.loads(privmine(*command, "--k", "9", "--json")[1])
+    assert (facts["requested"], facts["k"]) == (9, 7)
+
+
+@pytest.mark.parametrize("options", [[], ["--dry-run"]])
+def test_a_file_without_items_is_refused_before_the_charge(tmp_path, privmine, options) -> None:
+    """A line of names alone, or a query that selects nothing."""
+    path, ledger = tmp_path / "orders.csv", tmp_path / "budget.db"
+    path.write_text("order_id,product\n")
+    pm.Ledger(ledger).init("orders", 1)
+    account = ["--ledger", str(ledger), "--dataset", "orders"]
+    for source in ([str(path)], ["--sql", "select 1 as order_id, 'a' as product where false"]):
+        named = ["--transaction", "order_id", "--item", "product"]
+        code, out, err = privmine("mine", *source, *named, "--epsilon", "1", *account, *options)
+        assert (code, out) == (2, "")
+        assert "no items" in err
+    assert pm.Ledger(ledger).budget("orders").spent_epsilon == 0
+
+
 def test_a_dry_run_that_would_be_refused_says_so(tmp_path, privmine) -> None:
     """Exit code 2, as the run itself would have."""
     ledger = tmp_path / "budget.db"
