@@ -160,7 +160,7 @@ class Pipeline:
         return Receipt(
             epsilon=request.epsilon,
             definition=PureDP.name,
-            protects=protects(request),
+            protects=protects(request, source),
             noise=source.name,
             private=source.private,
             charges=run.meter.charges,
@@ -293,8 +293,8 @@ def noise_source(noise: NoiseSource | None, simulate: bool, seed: int | None) ->
     return SecureNoise()
 
 
-def protects(request: Request) -> str:
-    """Who is protected and in which sense, as the receipt says it."""
+def protects(request: Request, source: NoiseSource) -> str:
+    """Who is protected and in which sense, as the receipt says it; by simulated noise nobody is."""
     unit = request.public.unit
     what, other = ("it", "another") if unit.is_transaction else (f"all that one {unit.name} has", "all of another")
     change = (
@@ -308,6 +308,8 @@ def protects(request: Request) -> str:
         who = f"one {unit.name}, whose transactions were merged into one"
     else:
         who = f"one {unit.name}, of whose transactions at most {unit.baskets} are counted"
+    if not source.private:
+        return f"nobody: the noise is simulated; a private run would protect {who}"
     return f"{who}: {change} changes the probability of any outcome by a factor of at most e^ε"
 
 

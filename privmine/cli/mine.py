@@ -225,7 +225,7 @@ def show_plan(
         "requested": request.requested,
         "epsilon": str(request.epsilon),
         "guaranteed_epsilon": str(2 * request.epsilon if options["n_public"] else request.epsilon),
-        "protects": protects(request),
+        "protects": protects(request, source),
         "data": described,
         "items": len(request.public.universe),
         "universe_given": request.public.universe.given,
@@ -244,7 +244,7 @@ def show_plan(
         f"[bold]Dry run:[/] k = {request.requested}{most}, ε = {amount(request.epsilon)}; nothing was drawn or charged."
     )
     out.print(f"[bold]Data:[/] {text(described)}")
-    out.print(f"[bold]Protects:[/] {text(protects(request))}")
+    out.print(f"[bold]Protects:[/] {text(protects(request, source))}")
     if request.public.n is not None:
         out.print(
             f"[bold]With the number of transactions published:[/] ε = {amount(2 * request.epsilon)} in that sense"

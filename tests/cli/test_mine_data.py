@@ -105,12 +105,15 @@ def test_encodings_missing_values_and_names(orders, mined) -> None:
     ],
     ids=["transaction", "bounded", "merged"],
 )
-def test_the_receipt_and_the_dry_run_say_who_is_protected(orders, mined, privmine, options, words) -> None:
+def test_the_receipt_and_the_dry_run_say_who_is_protected(orders, privmine, options, words) -> None:
     """The same words before and after."""
     columns = ("orders.csv", "--item", "product", *(() if "--merge-by" in options else ("--transaction", "order_id")))
-    release, told = mined(*columns, *options)
+    _, out, told = privmine("mine", *columns, *options, "--epsilon", "1", "--json")
+    release = json.loads(out)
     assert release["receipt"]["protects"].startswith(words)
     assert told == ""
+    _, out, _ = privmine("mine", *columns, *options, "--epsilon", "1", "--simulate", "--dry-run")
+    assert f"Protects: nobody: the noise is simulated; a private run would protect {words[:-1]}\n" in out
     _, out, _ = privmine("mine", *columns, *options, "--epsilon", "1", "--dry-run")
     assert f"Protects: {words}" in out
     assert "Data: long layout of orders.csv\n" in out

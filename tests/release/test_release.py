@@ -332,6 +332,16 @@ def test_no_export_of_a_simulation_passes_for_private(simulated, tmp_path, suffi
     assert "simulated" in content
 
 
+@pytest.mark.parametrize("suffix", [".csv", ".json", ".html", ".parquet"])
+def test_no_export_of_a_simulation_promises_anything(simulated, tmp_path, suffix) -> None:
+    """It protects nobody, and says whom a private run would protect."""
+    simulated.save(tmp_path / f"top{suffix}")
+    content = (tmp_path / f"top{suffix}").read_bytes().decode(errors="replace")
+    for text in (content, repr(simulated), simulated._repr_html_()):
+        assert "nobody: the noise is simulated; a private run would protect one transaction, not one customer" in text
+        assert "changes the probability" not in text
+
+
 def test_simulated_rows_say_so(simulated, private) -> None:
     """A column that only simulations have goes along into frames and tables."""
     assert simulated.to_pandas()["simulated"].all()
