@@ -3,6 +3,8 @@ from __future__ import annotations
 import re
 from fractions import Fraction
 
+import numpy as np
+import pandas as pd
 import pytest
 from attrs import frozen
 from hypothesis import given, settings
@@ -126,6 +128,13 @@ def test_data_without_items_is_not_charged(tmp_path, baskets) -> None:
     with pytest.raises(InputError, match=r"no items.*--items"):
         pm.mine(baskets, 3, 1, ledger=ledger, dataset="orders")
     assert ledger.budget("orders").spent_epsilon == 0
+
+
+@pytest.mark.parametrize("table", [pd.DataFrame({"order_id": [1], "product": ["a"]}), np.eye(2)])
+def test_a_frame_is_to_be_read_first(table) -> None:
+    """The names of its columns must be said, and pm.read takes them."""
+    with pytest.raises(InputError, match=r"pm\.read\(frame, transaction="):
+        pm.mine(table, 3, 1)
 
 
 def test_all_itemsets_are_found_where_the_universe_is_small() -> None:

@@ -85,7 +85,8 @@ class Transactions:
             )
         if hasattr(transactions, "columns") or getattr(transactions, "ndim", 1) != 1:
             raise InputError(
-                "A table or matrix is not a collection of baskets; pass a list with the items of each row."
+                "A table or matrix is no collection of baskets; read it first: pm.read(frame, transaction='order_id', "
+                "item='product'), or pm.read(matrix)."
             )
         offsets = [0]
         labels: list[Any] = []
