@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import sys
@@ -21,12 +22,15 @@ from privmine.cli.new import new
 from privmine.cli.plan import plan
 from privmine.cli.plugins import plugins
 from privmine.cli.rules import rules
-from privmine.cli.screen import fail
+from privmine.cli.screen import drop_output, fail
 from privmine.errors import PrivmineError
 from privmine.registry import own_version
 
 # Without it, paragraphs of the help run into one another.
 click.rich_click.TEXT_PARAGRAPH_LINEBREAKS = "\n\n"
+
+#: What a system says of a full disk; nothing else of such an error is told.
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -60,6 +64,10 @@ def run() -> None:
     except PrivmineError as error:
         _end(str(error), 2)
     except Exception as error:
+        if isinstance(error, OSError) and error.errno in _FULL:
+            drop_output()
+            # Not 1, which says of an audit that it found a violation.
+            _end(f"The result cannot be written: {error.strerror}. Make room, or send it elsewhere.", 2)
         # An unforeseen error's message may quote what it failed on, so it is shown only on request.
         if os.environ.get("PRIVMINE_DEBUG"):
             raise

@@ -15,7 +15,7 @@ from rich.console import Console
 from privmine.cli.data import DataOptions, data_options
 from privmine.cli.interrupts import end_if_interrupted
 from privmine.cli.pipelines import PIPELINE_PANEL, pipeline_options, pipeline_spec
-from privmine.cli.screen import console, fail, print_json, progress, table, text
+from privmine.cli.screen import console, drop_output, fail, print_json, progress, table, text
 from privmine.errors import InputError, RunInterrupted, UnsavedReleaseError
 from privmine.io import groceries
 from privmine.ledger import Ledger
@@ -132,8 +132,7 @@ def mine(
         sys.stdout.flush()
     except (OSError, KeyboardInterrupt):
         kept = options["output"] or _rescued(release)
-        # Whatever is left in the buffer cannot be written either, and must not fail once more at the exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        drop_output()
         made = "made and charged" if release.receipt.private else "made"
         fail(f"The release is {made}, but could not be shown whole; it is in {kept}.", 1)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -71,6 +72,11 @@ def text(value: object) -> str:
 def print_json(value: Any) -> None:
     """A result for programs."""
     click.echo(json.dumps(value, ensure_ascii=False, indent=2))
+
+
+def drop_output() -> None:
+    """Drop what is left for standard output, which could not be written and must not fail once more at the exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def fail(message: str, code: int) -> NoReturn:

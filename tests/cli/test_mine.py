@@ -293,6 +293,21 @@ def test_a_full_disk_behind_the_pipe_does_not_lose_the_release(tmp_path) -> None
     assert pm.load(kept).receipt.spent == 1
 
 
+@pytest.mark.parametrize("command", ["plan --epsilon 1 --k 5", "plugins", "plugins --json", "mine --dry-run", "--help"])
+def test_a_full_disk_behind_the_pipe_is_no_internal_error(command) -> None:
+    """One sentence, and exit code 2: an audit has 1 for a violation."""
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "privmine", *command.split()],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 2
+    assert re.fullmatch(r"privmine: The result cannot be written: No space left on device. .*\n", done.stderr)
+
+
 def test_an_interrupt_while_loading_is_no_traceback() -> None:
     """What takes long to load is loaded where an interrupt is met, also all that comes with the package."""
     program = """
