@@ -38,6 +38,7 @@ _ASSUMED = (
     "the data",
 )
 _CHUNK = 1 << 14
+_WITHHELD = "it fails; the reason is withheld, because it may contain data"
 _NO_TABLE = "The query gives no table; it must be one select, and nothing else."
 #: What a select does, to SQLite.
 _SELECTS = frozenset({sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE})
@@ -168,7 +169,7 @@ def _duckdb_complaint(duckdb: Any, error: Exception, sql: str, may_quote: bool) 
         return (
             "it needs an extension of DuckDB that is not installed; install it in DuckDB, and pass a relation instead"
         )
-    return "it fails; the reason is withheld, because it may contain data"
+    return f"{_WITHHELD}; if it reads a file, read that by itself, without sql= (--sql), to learn more"
 
 
 def _first_line(message: str) -> str:
@@ -209,7 +210,7 @@ def _sqlite_complaint(error: Exception) -> str:
         return "it must be one select, and nothing else"
     if isinstance(error, sqlite3.DatabaseError) and re.search("image is malformed|not a database", message):
         return "the database is damaged"
-    return "it fails; the reason is withheld, because it may contain data"
+    return f"{_WITHHELD}; run it in a tool of SQLite to see it"
 
 
 def _postgres_table(sql: str, address: str, stack: ExitStack) -> Table:
@@ -242,4 +243,4 @@ def _postgres_complaint(error: Exception) -> str:
         found = re.search(r"ERROR:\s*(.*)", str(error))
         if found:
             return f"PostgreSQL says: {_first_line(found[1])}"
-    return "it fails; the reason is withheld, because it may contain data"
+    return f"{_WITHHELD}; run it in a tool of PostgreSQL to see it"

@@ -104,6 +104,7 @@ def test_duckdb_over_files(tmp_path):
         ("selec 1", "DuckDB says: .*syntax error"),
         ("select order_id, cast(product as int) as item from 'PLACE/o.parquet'", "withheld"),
         ("select order_id, error(product) as item from 'PLACE/o.parquet'", "withheld"),
+        ("select * from 'PLACE/cut.parquet'", r"withheld.*read that by itself, without sql= \(--sql\)"),
         ("create table x (a int)", "must be one select"),
         ("select * from 'https://example.invalid/a.parquet'", "extension of DuckDB|no file|withheld"),
         ("select 1 as a, 2 as a", "not clear"),
@@ -113,6 +114,7 @@ def test_duckdb_over_files(tmp_path):
 def test_wrong_queries_of_duckdb(tmp_path, sql, message):
     """What is wrong with the query is told; values, and lines that may be data, are not."""
     pq.write_table(pa.table({"order_id": [1], "product": [SECRET]}), tmp_path / "o.parquet")
+    (tmp_path / "cut.parquet").write_bytes((tmp_path / "o.parquet").read_bytes()[:-20])
     (tmp_path / "o.csv").write_text(f"{SECRET},a\n{SECRET},b\n")
     (tmp_path / "o.log").write_text(f"x{SECRET},y{SECRET}\n1,b\n")
     refused(message, sql=sql.replace("PLACE", str(tmp_path)))
