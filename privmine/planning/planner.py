@@ -91,9 +91,9 @@ def plan(
         raise InputError(f"pipeline= takes a Pipeline, not {chosen!r}; a method known by name goes to method=.")
     rehearsal = Rehearsal(chosen, made_up_baskets(count, protected), wanted, max_length)
     request = rehearsal.request(_SOME_EPSILON if epsilon is None else exact(epsilon, "ε"))
-    planner = _Planner(
-        rehearsal, assumed_lambdas(lam, request.k, count, request.max_length), given_bases(bases, length)
-    )
+    drawn = rehearsal.lambda_range(request.epsilon)
+    lams = assumed_lambdas(lam, request.k, count, request.max_length, drawn)
+    planner = _Planner(rehearsal, lams, given_bases(bases, length))
     reached = None if target is None else planner.least_epsilon(target, request.epsilon)
     budget = request.epsilon if epsilon is not None or reached is None else reached
     shapes, unknown = planner.shapes(budget)

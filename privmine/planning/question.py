@@ -65,23 +65,38 @@ def as_ledger(ledger: Any) -> Ledger:
     return ledger if isinstance(ledger, Ledger) else Ledger(ledger)
 
 
-def assumed_lambdas(lam: Any, k: int, items: int, max_length: int | None) -> tuple[int, ...]:
-    """λ as it was given, else numbers that span what it can be: the top k itemsets have at most k items."""
-    high = min(k, items)
+def assumed_lambdas(
+    lam: Any, k: int, items: int, max_length: int | None, drawn: tuple[int, int] | None = None
+) -> tuple[int, ...]:
+    """λ as it was given, else numbers that span what it can be.
+
+    Args:
+        lam: λ as it was given, or None.
+        k: how many itemsets there are, which have at most k items.
+        items: how many items there are.
+        max_length: the longest itemset.
+        drawn: from where to where the method draws λ, if that is known.
+    """
+    low, high = drawn or _possible(k, items, max_length)
     if lam is not None:
         given = whole_number(lam, "lam (--lam), the number of items in the top k itemsets,")
-        if given > high:
+        if given > high or (drawn is not None and given < low):
             raise InputError(
-                f"λ = {given:,} is more than the top k itemsets can have: at most k items, and at most all that "
-                f"there are, which makes {high:,}. Lower --lam, or raise --k or --items."
+                f"λ = {given:,} lies outside what a run can have, which is from {low:,} to {high:,} with this k and so "
+                "many items; change lam (--lam), k (--k) or items (--items)."
             )
         return (given,)
-    low = 1
-    while low < high and _itemsets_of(low, max_length) < k:
-        low += 1
     # Where one basis no longer holds all items, errors jump.
     middle = (DEFAULT_LIMIT, DEFAULT_LIMIT + 1, round(sqrt(DEFAULT_LIMIT * high)))
     return tuple(sorted({low, high, *(between for between in middle if low < between < high)}))
+
+
+def _possible(k: int, items: int, max_length: int | None) -> tuple[int, int]:
+    """From so few items that they have k itemsets, to k or all that there are."""
+    low, high = 1, min(k, items)
+    while low < high and _itemsets_of(low, max_length) < k:
+        low += 1
+    return low, high
 
 
 def _itemsets_of(items: int, max_length: int | None) -> int:

@@ -26,6 +26,7 @@ from privmine.noise.simulated import SimulatedNoise
 from privmine.pipeline import Pipeline, make_request
 from privmine.planning.patterns import arrangements
 from privmine.privacy import Noise
+from privmine.queries import RankGap
 from privmine.run import Run
 from privmine.store.transactions import Transactions
 
@@ -149,6 +150,18 @@ class Rehearsal:
     def request(self, epsilon: Fraction) -> Request:
         """What would be asked for; refuses what a run would refuse."""
         return make_request(self.baskets, self.k, epsilon, self.max_length)
+
+    def lambda_range(self, epsilon: Fraction) -> tuple[int, int] | None:
+        """From where to where the pipeline draws λ; None where it draws none, or not by the gap between ranks."""
+        run = self.pipeline.prepare(self.request(epsilon))
+        try:
+            plan = run.plan()
+            desk = run.desk(self.baskets.store, _Rehearsed(), _trusts_all)
+            run.stage("estimate_lambda", plan, desk)
+        except PrivmineError as error:
+            raise InputError(_failure(error)) from error
+        asked = [answer.query for answer in desk.answers if isinstance(answer.query, RankGap)]
+        return (asked[0].low, asked[0].high) if asked else None
 
     def select(self, epsilon: Fraction, lam: int) -> Selected:
         """Run the first three stages, with λ as assumed."""

@@ -51,7 +51,7 @@ def test_the_pipeline_is_chosen_as_for_mine(privmine, tmp_path) -> None:
     """By method, by file and by setting."""
     file = tmp_path / "own.toml"
     file.write_text('[stages.allocate_budget]\nuse = "fixed-shares"\nalpha1 = "0.2"\nalpha2 = "0.2"\nalpha3 = "0.6"\n')
-    _, out, _ = privmine("plan", "--epsilon", "1", "--lam", "5", "--pipeline", str(file), "--json")
+    _, out, _ = privmine("plan", "--epsilon", "1", "--lam", "7", "--pipeline", str(file), "--json")
     assert [share["epsilon"] for share in json.loads(out)["shares"]] == ["1/5", "1/5", "3/5"]
     _, out, _ = privmine("plan", "--epsilon", "1", "--method", "tf", "--set", "select_elements.m=3", "--json")
     assert [found["size"] for found in json.loads(out)["sizes"]] == [1, 2, 3]
@@ -69,10 +69,10 @@ def test_the_ledger_tells_what_would_remain(privmine, tmp_path) -> None:
     path = tmp_path / "budget.db"
     pm.Ledger(path).init("orders", 2, unit="customer_id")
     account = ["--ledger", str(path), "--dataset", "orders", "--unit", "customer_id", "--max-baskets", "5"]
-    code, out, _ = privmine("plan", "--epsilon", "0.5", "--lam", "5", *account)
+    code, out, _ = privmine("plan", "--epsilon", "0.5", "--lam", "7", *account)
     assert code == 0
     assert "Ledger: ε = 1.5 would remain for orders" in out
-    code, out, err = privmine("plan", "--epsilon", "5", "--lam", "5", *account)
+    code, out, err = privmine("plan", "--epsilon", "5", "--lam", "7", *account)
     assert code == 2
     assert "A count" in out
     assert err.startswith("privmine: The run would be refused: ")
@@ -82,7 +82,7 @@ def test_the_ledger_tells_what_would_remain(privmine, tmp_path) -> None:
 def test_a_picture_is_drawn(privmine, tmp_path) -> None:
     """And its path is told."""
     path = tmp_path / "plan.png"
-    code, out, _ = privmine("plan", "--epsilon", "1", "--lam", "5", "--plot", str(path))
+    code, out, _ = privmine("plan", "--epsilon", "1", "--lam", "7", "--plot", str(path))
     assert code == 0
     assert f"Saved: {path}" in out
     assert path.read_bytes().startswith(b"\x89PNG")
@@ -96,7 +96,8 @@ def test_a_picture_is_drawn(privmine, tmp_path) -> None:
         ("--epsilon 0", "ε must be greater than 0"),
         ("--epsilon 1 --k 0", "k, the number of itemsets, must be at least 1"),
         ("--epsilon 1 --k 20000", "k must be at most 10,000"),
-        ("--epsilon 1 --lam 101", "λ = 101 is more than the top k itemsets can have"),
+        ("--epsilon 1 --lam 101", "λ = 101 lies outside what a run can have, which is from 7 to 100"),
+        ("--epsilon 1 --lam 2", "λ = 2 lies outside"),
         ("--epsilon 1 --items 0", "The number of items must be at least 1"),
         ("--epsilon 1 --items 100000000", "at most 10,000,000"),
         ("--epsilon 1 --transactions 1.5", "must be a whole number, not '1.5'"),
@@ -107,7 +108,7 @@ def test_a_picture_is_drawn(privmine, tmp_path) -> None:
         ("--epsilon 1 --method tf --bases 3 --length 3", "counts itemsets one by one"),
         ("--target-error 0", "must be greater than 0"),
         ("--target-error 5%", "A percentage is of the transactions"),
-        ("--target-error 5 --lam 5 --target-size 9", "No itemset of 9 items would be counted"),
+        ("--target-error 5 --lam 8 --target-size 9", "No itemset of 9 items would be counted"),
         ("--epsilon 1 --target-size 2", "A target size needs a target error"),
         ("--epsilon 1 --unit transaction --max-baskets 3", "name who is protected"),
         ("--epsilon 1 --max-baskets 3", "name who is protected"),

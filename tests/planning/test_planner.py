@@ -154,11 +154,19 @@ def test_noise_grows_with_the_baskets_of_a_customer() -> None:
 def test_without_lambda_all_that_it_can_be_is_tried() -> None:
     """The range for an unknown λ holds those for known ones."""
     unknown = pm.plan(60, 1)
-    assert (unknown.lams[0], unknown.lams[-1]) == (6, 60)
-    for lam in (6, 13, 60):
+    assert (unknown.lams[0], unknown.lams[-1]) == (7, 60)
+    for lam in (7, 13, 60):
         known = pm.plan(60, 1, lam=lam)
         assert unknown.errors(1).low <= known.errors(1).low
         assert known.errors(1).high <= unknown.errors(1).high
+
+
+@pytest.mark.parametrize("lam", [2, 6, 101])
+def test_a_lambda_that_no_run_can_draw_is_refused(lam: int) -> None:
+    """With the range of those that it can."""
+    with pytest.raises(InputError, match="from 7 to 100"):
+        pm.plan(100, 1, lam=lam)
+    assert pm.plan(100, 1, lam=7).lams == (7,)
 
 
 def test_lambda_that_costs_nothing_is_public() -> None:
@@ -180,7 +188,7 @@ def test_points_agree_with_the_plan() -> None:
     frame = made.to_pandas()
     assert len(frame) == sum(len(point.sizes) for point in made.points)
     assert (frame["high_frequency"] * 1000).to_list() == pytest.approx(frame["high"].to_list())
-    assert "high_frequency" not in pm.plan(30, 1, lam=5).to_pandas()
+    assert "high_frequency" not in pm.plan(30, 1, lam=6).to_pandas()
 
 
 @pytest.mark.parametrize("size", [None, 2])

@@ -47,7 +47,7 @@ def test_it_is_drawn_where_it_is_told_to() -> None:
     from matplotlib import pyplot
 
     own = pyplot.subplots()[1]
-    assert pm.plan(30, target_error=20, lam=5).plot(ax=own) is own
+    assert pm.plan(30, target_error=20, lam=6).plot(ax=own) is own
     assert "wanted: 20" in [text.get_text() for text in own.get_legend().get_texts()]
     assert own.get_ylim()[0] < 20 < own.get_ylim()[1]
 
@@ -64,7 +64,7 @@ def test_tiny_errors_do_not_take_up_the_picture() -> None:
 def test_pictures_are_saved(tmp_path, ending: str) -> None:
     """In each format by its ending."""
     path = tmp_path / f"plan.{ending}"
-    save(pm.plan(30, 1, lam=5), path)
+    save(pm.plan(30, 1, lam=6), path)
     start = path.read_bytes()[:8]
     assert start.startswith({"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}[ending.lower()])
 
@@ -78,7 +78,7 @@ def test_without_matplotlib_it_says_what_to_install(monkeypatch) -> None:
             raise ImportError(name)
         return real(name, *rest, **more)  # type: ignore[arg-type]
 
-    made = pm.plan(30, 1, lam=5)
+    made = pm.plan(30, 1, lam=6)
     monkeypatch.setattr(builtins, "__import__", refusing)
     with pytest.raises(InputError, match=r"privmine\[plots\]"):
         made.plot()

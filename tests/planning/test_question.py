@@ -49,5 +49,5 @@ def test_lambda_spans_what_it_can_be() -> None:
 
 def test_bases_may_have_any_labels() -> None:
     """They are told apart, and no more."""
-    named = pm.plan(30, 1, lam=5, bases=[["tea", "milk", "tea"], [("a", 1)]])
-    assert named.sizes == pm.plan(30, 1, lam=5, bases=[[0, 1], [2]]).sizes
+    named = pm.plan(30, 1, lam=6, bases=[["tea", "milk", "tea"], [("a", 1)]])
+    assert named.sizes == pm.plan(30, 1, lam=6, bases=[[0, 1], [2]]).sizes

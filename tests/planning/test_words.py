@@ -40,9 +40,9 @@ def test_what_the_errors_are_for_is_said(question: dict[str, object], sentence: 
 def test_who_is_protected_is_said() -> None:
     """With the number of transactions that count."""
     assert "one customer_id, of whom up to 5 transactions are counted" in str(
-        pm.plan(30, 1, lam=5, unit="customer_id", max_baskets=5)
+        pm.plan(30, 1, lam=6, unit="customer_id", max_baskets=5)
     )
-    assert "one customer_id, of whom one transaction is counted" in str(pm.plan(30, 1, lam=5, unit="customer_id"))
+    assert "one customer_id, of whom one transaction is counted" in str(pm.plan(30, 1, lam=6, unit="customer_id"))
 
 
 def test_what_is_found_is_told_alike_in_both_tables() -> None:
@@ -61,7 +61,7 @@ def test_one_item_is_one_item() -> None:
 
 def test_a_notebook_shows_the_plan_and_no_markup() -> None:
     """A dataset's name is text."""
-    made = pm.plan(30, 1, lam=5)
+    made = pm.plan(30, 1, lam=6)
     assert made._repr_html_().startswith("<pre>Plan: privbasis")
     assert repr(made) == "<Plan: privbasis, k = 30, ε = 1>"
 
