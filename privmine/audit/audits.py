@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 
 from attrs import evolve, frozen
 
+from privmine.audit.apart import remembered
 from privmine.audit.cases import Case, MakeDatabase, make_database, some_cases
 from privmine.audit.customers import AnyCase, CustomerCase, CustomerDatabase, as_customers, some_customer_cases
 from privmine.audit.evidence import Evidence
@@ -21,7 +22,7 @@ from privmine.audit.samplers import source_bounds
 from privmine.audit.shrink import shrink
 from privmine.audit.statistical import ERROR_RATE, Bound, lower_bounds
 from privmine.audit.subjects import Subject, emphasised, subject_of
-from privmine.audit.workers import away, worker_pool
+from privmine.audit.workers import Workers, away, worker_pool
 from privmine.errors import InputError, PrivmineError
 from privmine.model import Unit
 from privmine.noise.simulated import SimulatedNoise
@@ -58,6 +59,7 @@ class Effort:
         cases: on how many of `SAMPLED_CASES`; the one that suits the audited stage comes first.
         epsilon: the budget of the sampled runs. At ε = 4 an event's probability moves so far that some
             thousand runs show it; with few runs, only a leak beyond all bounds shows, best against a small claim.
+        apart: how many of the generated pairs are replayed in new processes as well, where there are worker processes.
         exact_runs: how many runs more, on each database of the first pair, with the noise of releases.
     """
 
@@ -67,6 +69,7 @@ class Effort:
     samples: int
     cases: int
     epsilon: int = 1
+    apart: int = 40
     exact_runs: int = 0
 
 
@@ -141,7 +144,7 @@ def audit(
             raise
         except BaseException as problem:  # noqa: BLE001 - one that exits must not end the audit of all others
             error = _sentence(problem)
-    return AuditReport(
+    report = AuditReport(
         subject.name,
         subject.stage,
         effort.name,
@@ -150,8 +153,31 @@ def audit(
         source=source,
         error=error,
         differ_by=_difference_of(unit, plan.database),
-        snippet="" if replays.counterexample is None else replays.counterexample.snippet(subject.setup, plan.database),
     )
+    return report if report.ok else evolve(report, snippet=_snippet(plan, report))
+
+
+def _snippet(plan: _Plan, report: AuditReport) -> str:
+    """Python that shows again what is wrong; what a replay shows, where one does."""
+    setup, example = plan.subject.setup, report.counterexample
+    if example is not None:
+        return example.snippet(setup, plan.database)
+    if not any(bound.violates for bound in report.bounds) or plan.noise is not SimulatedNoise:
+        return ""
+    arguments = ["pipeline"] if plan.subject.stage is None else ["pipeline", repr(plan.subject.stage)]
+    arguments += [f"effort={evolve(plan.effort, pairs=0, examples=0, apart=0)!r}", f"seed={plan.seed}"]
+    names = ["Effort", "audit", *(["subject_of"] if "subject_of(" in setup else [])]
+    imports = []
+    if plan.unit is not None:
+        imports = ["from privmine.model import Unit"]
+        arguments.append(f"unit={plan.unit!r}")
+    if isinstance(plan.database, CustomerDatabase) and plan.database.unit.is_transaction:
+        names.append("CustomerDatabase")
+        arguments.append("database=CustomerDatabase()")
+    elif plan.database != _database_of(plan.unit):
+        return ""
+    lines = [f"from privmine.audit import {', '.join(sorted(names))}", *imports, setup]
+    return "\n".join([*lines, f"print(audit({', '.join(arguments)}))"])
 
 
 def failed_audit(name: str, effort: Effort, problem: Exception) -> AuditReport:
@@ -246,6 +272,11 @@ def _replayed(plan: _Plan, pool: Executor | None) -> Replays:
         return evolve(replays, counterexample=away(pool, smallest, pipeline, violating, plan.database))
     if len(found) == effort.pairs and found:
         return evolve(replays, counterexample=found[0])
+    if isinstance(pool, Workers) and effort.apart:
+        plan.progress(f"{subject.name}: replaying in new processes", 0, 1)
+        kept = remembered(pipeline, plan.cases()[: effort.apart], plan.database, pool.patience)
+        if kept is not None:
+            return evolve(replays, counterexample=kept)
     if effort.examples:
         plan.progress(f"{subject.name}: searching", 0, 1)
         most = None if plan.unit is None else plan.most

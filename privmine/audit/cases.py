@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from itertools import islice
+from itertools import groupby, islice
 from random import Random
 from typing import Any, TypeAlias
 
@@ -20,6 +20,10 @@ MakeDatabase: TypeAlias = Callable[[Sequence[Any], int], Transactions]
 
 #: Budgets at which answers are nearly random, useful, and nearly exact: each takes other paths through the code.
 BUDGETS = ("1/100", "1/10", "1", "10", "100")
+#: The longest itemset to release, mostly none in particular.
+LENGTHS = (None, None, None, 1, 2, 3)
+#: So many equal transactions are written one by one.
+_WRITTEN_OUT = 3
 
 
 def _row(values: Any) -> Row:
@@ -77,9 +81,16 @@ class Case:
 
     def code(self) -> str:
         """The case as Python that makes it again, without what is at its default."""
-        parts = [f"items={self.items}", f"transactions={list(self.transactions)}", f"extra={self.extra}"]
+        parts = [f"items={self.items}", f"transactions={rows_code(self.transactions)}", f"extra={self.extra}"]
         plain = {"max_length": None, "place": 0, "reordered": False, "removed": False, "seed": 0}
         return f"Case({', '.join([*parts, *plain_code(self, plain)])})"
+
+
+def rows_code(rows: Sequence[Row]) -> str:
+    """Transactions as Python; many that are the same, one after another, as one times their number."""
+    runs = [(row, len(list(same))) for row, same in groupby(rows)]
+    parts = (f"*[{row}] * {count}" if count > _WRITTEN_OUT else ", ".join([str(row)] * count) for row, count in runs)
+    return f"[{', '.join(parts)}]"
 
 
 def plain_code(case: Any, plain: Mapping[str, Any]) -> Iterator[str]:
@@ -113,15 +124,20 @@ def random_database(random: Random, items: int, largest: int = 12) -> tuple[Row,
     return tuple(random_row(random, items) for _ in range(random.randint(0, largest)))
 
 
+def some_k(random: Random, items: int) -> int:
+    """How many itemsets to ask for; now and then so few that most items have no part in them."""
+    return random.randint(1, 2) if random.random() < 0.2 else random.randint(1, 2 * items + 2)
+
+
 def _case(random: Random, items: int, transactions: Sequence[Row], extra: Row, k: int | None = None) -> Case:
     """Fill in what is asked, and how the neighbour is written down."""
     return Case(
         items=items,
         transactions=tuple(transactions),
         extra=extra,
-        k=random.randint(1, 2 * items + 2) if k is None else k,
+        k=some_k(random, items) if k is None else k,
         epsilon=Fraction(random.choice(BUDGETS)),
-        max_length=random.choice((None, None, None, 1, 2)),
+        max_length=random.choice(LENGTHS),
         place=random.randint(0, len(transactions)),
         reordered=random.random() < 0.25,
         removed=random.random() < 0.5,
@@ -179,11 +195,25 @@ def _single_item(random: Random) -> Case:
     return _case(random, 1, random_database(random, 1), random_row(random, 1))
 
 
+def _crowd(random: Random) -> Case:
+    """The same few transactions over and over, as in real data: what does not grow in proportion shows here."""
+    items = random.randint(1, 6)
+    some = [random_row(random, items) for _ in range(random.randint(1, 3))]
+    rows = [row for row in some for _ in range(random.choice((10, 30, 100, 300)))]
+    return _case(random, items, rows, random.choice((random_row(random, items), *some)))
+
+
+def _some_more_items(random: Random) -> Case:
+    """About as many items as one basis holds."""
+    items = random.randint(9, 13)
+    return _case(random, items, random_database(random, items), random_row(random, items))
+
+
 def _many_items(random: Random) -> Case:
     """So many items that one basis cannot hold them and pairs are selected."""
-    items = random.randint(13, 18)
+    items = random.randint(13, 24)
     rows = [random_row(random, items, random.randint(0, items // 2)) for _ in range(random.randint(0, 12))]
-    return _case(random, items, rows, random_row(random, items), k=random.randint(12, 30))
+    return _case(random, items, rows, random_row(random, items), k=random.randint(12, 60))
 
 
 #: Every kind of neighbour, each drawn in turn.
@@ -196,6 +226,7 @@ KINDS = (
     _tie,
     _empty_database,
     _single_item,
-    _any,
+    _crowd,
+    _some_more_items,
     _many_items,
 )

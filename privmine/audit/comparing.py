@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pickle
+import traceback
 from collections.abc import Iterator
+from itertools import zip_longest
 from typing import Any
 
 import attrs
@@ -73,7 +75,7 @@ def _other_candidates(one: Call, other: Call) -> Finding | None:
     if one.tail_names != other.tail_names:
         told = f"{name!r} names other members of its tail for the neighbour, although the random numbers are the same"
         return Finding("candidates", one.stage, told)
-    if one.scores is not None and differences(one, other) is None:
+    if differences(one, other) is None:
         return Finding("candidates", one.stage, f"{name!r} lists other candidates for the neighbour, and has no tail")
     return None
 
@@ -81,29 +83,44 @@ def _other_candidates(one: Call, other: Call) -> Finding | None:
 def _other_ending(recorded: Trace, replayed: Trace) -> Finding | None:
     """How two runs end differently whose events agree as far as both have any."""
     one, other = recorded.failure, None if replayed.diverged else replayed.failure
-    if (type(one), str(one)) != (type(other), str(other)):
+    first, second = words_of(one), words_of(other)
+    if first != second:
         stage = recorded.failed_stage if one else replayed.failed_stage
-        told = f"{one or 'no error'} on the one database, {other or 'no error'} on its neighbour"
-        return Finding("failure", stage, told)
+        parts = zip_longest(first, second, fillvalue="no error")
+        before, after = next((before, after) for before, after in parts if before != after)
+        return Finding("failure", stage, f"{before} on the one database, {after} on its neighbour")
     if len(recorded.events) != len(replayed.events):
         longer = max(recorded.events, replayed.events, key=len)
         further = longer[min(len(recorded.events), len(replayed.events))]
         return Finding("calls", further.stage, f"{further} on one of the databases, nothing more on the other")
+    if recorded.overheard != replayed.overheard:
+        parts = zip_longest(recorded.overheard, replayed.overheard, fillvalue="nothing")
+        before, after = next((before, after) for before, after in parts if before != after)
+        return Finding("warning", "", f"{before!r} on the one database, {after!r} on its neighbour")
     if recorded.release != replayed.release:
         return Finding("release", "", "the releases differ, although all stages returned the same")
     return None
 
 
+def words_of(error: BaseException | None) -> list[str]:
+    """All that the traceback of an error says in words: its message, its notes, and those of what led to it."""
+    words: list[str] = []
+    while error is not None:
+        words.append(" ".join("".join(traceback.format_exception_only(error)).split()))
+        error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+    return words
+
+
 def same(one: Any, other: Any) -> bool:
     """Whether two values are equal; arrays, which have no single truth value, by what they hold."""
-    one, other = _comparable(one), _comparable(other)
+    one, other = comparable(one), comparable(other)
     try:
         return bool(one == other)
     except ValueError:
         return pickle.dumps(one) == pickle.dumps(other)
 
 
-def _comparable(value: Any) -> Any:
+def comparable(value: Any) -> Any:
     """A result with the laws of its noise as a release keeps them: any object may be a law, also one without ==."""
     if not isinstance(value, NoisyCounts):
         return value
@@ -119,7 +136,7 @@ def _kept(law: Any) -> Any:
 
 def _contrast(one: Any, other: Any) -> str:
     """Where two results differ; the fields that are equal are left out."""
-    one, other = _comparable(one), _comparable(other)
+    one, other = comparable(one), comparable(other)
     if type(one) is not type(other) or not attrs.has(type(one)):
         return f"{_short(one)} on the one database, {_short(other)} on its neighbour"
     return ", ".join(

@@ -9,9 +9,9 @@ from random import Random
 from typing import Any, TypeAlias
 
 import numpy as np
-from attrs import evolve, field, frozen
+from attrs import field, frozen
 
-from privmine.audit.cases import BUDGETS, Case, Row, plain_code, random_database, random_row
+from privmine.audit.cases import BUDGETS, LENGTHS, Case, Row, plain_code, random_database, random_row, rows_code, some_k
 from privmine.model import Unit, exact
 from privmine.store.transactions import Transactions
 
@@ -100,7 +100,8 @@ class CustomerCase:
 
     def code(self) -> str:
         """The case as Python that makes it again, without what is at its default."""
-        parts = [f"items={self.items}", f"customers={list(self.customers)}", f"extra={list(self.extra)}"]
+        customers = ", ".join(map(rows_code, self.customers))
+        parts = [f"items={self.items}", f"customers=[{customers}]", f"extra={rows_code(self.extra)}"]
         plain = {"max_length": None, "shuffled": False, "removed": False, "seed": 0}
         return f"CustomerCase({', '.join([*parts, *plain_code(self, plain)])})"
 
@@ -147,15 +148,15 @@ MakeCustomer: TypeAlias = Callable[[Random, int, int], Baskets]
 
 def _case(random: Random, most: int, make: MakeCustomer) -> CustomerCase:
     # Now and then so many items that one basis cannot hold them and pairs are selected.
-    items = random.randint(13, 16) if random.random() < 0.1 else random.randint(0, 7)
+    items = random.randint(8, 16) if random.random() < 0.2 else random.randint(0, 7)
     others = [random.choice(CUSTOMERS)(random, items, most) for _ in range(random.randint(0, 4))]
     return CustomerCase(
         items=items,
         customers=others,
         extra=make(random, items, most),
-        k=random.randint(1, 2 * items + 2),
+        k=some_k(random, items),
         epsilon=Fraction(random.choice(BUDGETS)),
-        max_length=random.choice((None, None, None, 1, 2)),
+        max_length=random.choice(LENGTHS),
         shuffled=random.random() < 0.75,
         removed=random.random() < 0.5,
         seed=random.getrandbits(32),
@@ -212,12 +213,3 @@ CUSTOMERS: tuple[MakeCustomer, ...] = (
     _empty_ones,
     _with_repetitions,
 )
-
-
-def with_fewer_items(case: CustomerCase, items: int) -> CustomerCase:
-    """The first items only, in the universe and in every transaction."""
-
-    def cut(baskets: Baskets) -> Baskets:
-        return tuple(tuple(item for item in basket if item < items) for basket in baskets)
-
-    return evolve(case, items=items, customers=[cut(baskets) for baskets in case.customers], extra=cut(case.extra))

@@ -20,7 +20,7 @@ def differences(one: Call, other: Call) -> Counter[int] | None:
     database. They are compared by what they are; one that is listed more than once counts so often, and its
     scores are paired by size. None means that a candidate exists on one only.
     """
-    if _in_public_order(one) and _in_public_order(other):
+    if one.candidates is None and other.candidates is None:
         changed = np.flatnonzero(one.values != other.values)
         # As Python integers: a difference of two numbers of 64 bits may need 65.
         return Counter(int(other.values[place]) - int(one.values[place]) for place in changed)
@@ -51,18 +51,14 @@ def exceeded_norms(moved: Counter[int], declared: Sensitivity) -> Iterator[tuple
     return (norm for norm in norms if norm[1] > norm[2])
 
 
-def _in_public_order(call: Call) -> bool:
-    """Whether the place of a candidate says which it is: always, unless a selection lists them its own way."""
-    if call.scores is None or call.query is None:
-        return True
-    return call.tail is None and call.scores.candidate == call.query.candidate
-
-
 def _by_candidate(call: Call) -> dict[Candidate, list[int]]:
-    assert call.scores is not None
+    candidates = call.candidates
+    if candidates is None:
+        assert call.query is not None
+        candidates = tuple(map(call.query.candidate, range(len(call.values))))
     scores: dict[Candidate, list[int]] = {}
-    for place, value in enumerate(call.values.tolist()):
-        scores.setdefault(call.scores.candidate(place), []).append(value)
+    for candidate, value in zip(candidates, call.values.tolist(), strict=True):
+        scores.setdefault(candidate, []).append(value)
     return scores
 
 

@@ -19,6 +19,7 @@ RULES = {
     "release": "the release depends on the data, although all noisy answers are the same",
     "tampering": "a stage's result was changed after the stage had ended",
     "failure": "whether or how the run fails depends on the data",
+    "warning": "what a run warns of or logs depends on the data",
     "refused": "the engine stopped the run",
     "failed": "a component failed by itself, on both databases alike",
     "input": "a component does not take this request; it is public, so nothing is lost",

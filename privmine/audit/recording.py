@@ -9,7 +9,10 @@ from __future__ import annotations
 
 import copy
 import functools
-from collections.abc import Callable
+import logging
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from fractions import Fraction
 from random import Random
 from typing import Any, TypeAlias
@@ -25,7 +28,7 @@ from privmine.model import IntArray, Request
 from privmine.noise.protocol import NoiseSource, Tail
 from privmine.noise.simulated import SimulatedNoise
 from privmine.pipeline import Pipeline
-from privmine.queries import Candidate, Query, Scores
+from privmine.queries import VERIFIED, Candidate, Query, Scores
 from privmine.run import RESULTS, Part, stage_manager
 
 WatchCurator: TypeAlias = Callable[[Curator], Curator]
@@ -145,7 +148,7 @@ class WatchedCurator(Curator):
     def _names(self, query: Query, scores: Scores, drawn: IntArray) -> list[Candidate]:
         call = self._trace.events[-1]
         assert isinstance(call, Call)
-        call.scores = scores
+        call.candidates = _candidates(query, scores)
         call.tail_names = _tail_names(scores)
         if not self._replays:
             call.answer = super()._names(query, scores, drawn)
@@ -153,6 +156,16 @@ class WatchedCurator(Curator):
         # A candidate that is listed on one database may be in the tail on the other, so what is
         # frozen are the candidates themselves, not their positions.
         return list(call.answer)
+
+
+def _candidates(query: Query, scores: Scores) -> tuple[Candidate, ...] | None:
+    """What is listed, place by place, unless the place alone says it.
+
+    A query of somebody else may remember what it saw when it was evaluated, and name a place after that.
+    """
+    if type(query) in VERIFIED and scores.tail is None and scores.candidate == query.candidate:
+        return None
+    return tuple(scores.candidate(place) for place in range(len(scores.values)))
 
 
 def _are_named(scores: Scores, drawn: IntArray, names: list[Candidate]) -> bool:
@@ -234,12 +247,44 @@ def with_parts(pipeline: Pipeline, parts: dict[str, Part]) -> Pipeline:
 
 
 def observed_run(pipeline: Pipeline, database: Any, noise: NoiseSource, trace: Trace, **request: Any) -> Trace:
-    """Run a watched pipeline; what it raises is part of what is observed."""
+    """Run a watched pipeline; what it raises, warns of and logs is part of what is observed."""
     trace.epsilon = request["epsilon"]
-    try:
-        trace.release = pipeline.run(database, noise=noise, **request)
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:  # noqa: BLE001 - whatever a component raises is evidence, not an accident
-        trace.failure = error
+    with _overheard(trace):
+        try:
+            trace.release = pipeline.run(database, noise=noise, **request)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # noqa: BLE001 - whatever a component raises is evidence, not an accident
+            trace.failure = error
     return trace
+
+
+@contextmanager
+def _overheard(trace: Trace) -> Iterator[None]:
+    """Note the warnings and the records of all logs, which go nowhere else meanwhile."""
+    records = _Records()
+    root = logging.getLogger()
+    handlers, level = root.handlers, root.level
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        root.handlers = [records]
+        root.setLevel(logging.NOTSET + 1)
+        try:
+            yield
+        finally:
+            root.handlers = handlers
+            root.setLevel(level)
+    warned = [f"{warning.category.__name__}: {warning.message}" for warning in caught]
+    trace.overheard = (*warned, *records.messages)
+
+
+class _Records(logging.Handler):
+    """Keeps what is logged."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.messages: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Keep a record, without the time."""
+        self.messages.append(f"{record.levelname} of {record.name}: {record.getMessage()}")

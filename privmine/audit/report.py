@@ -76,7 +76,7 @@ class AuditReport:
         source: lower bounds on ε of the source of noise alone, if it is not privmine's.
         error: what ended the audit before its time, if anything did.
         differ_by: what one database of a pair has and the other has not.
-        snippet: Python that shows the counterexample again.
+        snippet: Python that shows again what is wrong.
     """
 
     subject: str
@@ -127,6 +127,12 @@ class AuditReport:
         if any(bound.violates for bound in self.source):
             return "the source of noise"
         return self.best_bound.event if self.best_bound else ""
+
+    @property
+    def taken(self) -> str:
+        """How much of an audit there was, if a component did not take every request."""
+        replays = self.replays
+        return f"{replays.pairs - replays.turned_down:,} of {replays.pairs:,} taken" if replays.turned_down else ""
 
     @property
     def _is_void(self) -> bool:
@@ -227,8 +233,8 @@ class AuditReport:
                 ],
                 "neighbours": found.case.code(),
                 "repeats": found.repeats,
-                "snippet": self.snippet,
             },
+            "snippet": self.snippet,
             "sampled": [
                 {
                     "neighbours": sampled.case.code(),

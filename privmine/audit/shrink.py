@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from typing import Any, TypeAlias
 
 from attrs import evolve
 
-from privmine.audit.cases import Case
-from privmine.audit.customers import AnyCase, CustomerCase, with_fewer_items
+from privmine.audit.cases import Case, Row
+from privmine.audit.customers import AnyCase, CustomerCase
 
 Values: TypeAlias = tuple[Any, ...]
 
@@ -53,13 +53,9 @@ def _simpler_transactions(case: Case) -> Iterator[Case]:
     rows = case.transactions
     for fewer in _fewer(rows):
         yield evolve(case, transactions=fewer, place=min(case.place, len(fewer)))
-    for items in range(case.items):
-        yield evolve(
-            case,
-            items=items,
-            transactions=tuple(tuple(item for item in row if item < items) for row in rows),
-            extra=tuple(item for item in case.extra if item < items),
-        )
+    for kept in _fewer_items(case.items):
+        transactions, extra = renumbered(rows, kept), renumbered([case.extra], kept)[0]
+        yield evolve(case, items=len(kept), transactions=transactions, extra=extra)
     for shorter in _shorter(case.extra):
         yield evolve(case, extra=shorter)
     for others in _one_shorter(rows):
@@ -69,12 +65,26 @@ def _simpler_transactions(case: Case) -> Iterator[Case]:
 def _simpler_customers(case: CustomerCase) -> Iterator[CustomerCase]:
     for fewer in _fewer(case.customers):
         yield evolve(case, customers=fewer)
-    for items in range(case.items):
-        yield with_fewer_items(case, items)
+    for kept in _fewer_items(case.items):
+        customers = tuple(renumbered(baskets, kept) for baskets in case.customers)
+        yield evolve(case, items=len(kept), customers=customers, extra=renumbered(case.extra, kept))
     for baskets in (*_shorter(case.extra), *_one_shorter(case.extra)):
         yield evolve(case, extra=baskets)
     for others in _one_shorter(case.customers):
         yield evolve(case, customers=others)
+
+
+def _fewer_items(items: int) -> Iterator[range | list[int]]:
+    """The first few of the universe, then all but one."""
+    yield from map(range, range(items))
+    for gone in range(items - 1):
+        yield [item for item in range(items) if item != gone]
+
+
+def renumbered(rows: Sequence[Row], kept: Sequence[int]) -> tuple[Row, ...]:
+    """Transactions with the kept items only, which are called by their places from 0 on."""
+    number = {item: place for place, item in enumerate(kept)}
+    return tuple(tuple(number[item] for item in row if item in number) for row in rows)
 
 
 def _fewer(values: Values) -> Iterator[Values]:

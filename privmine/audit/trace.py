@@ -14,7 +14,7 @@ from privmine.curator import Meter, unit_sensitivity
 from privmine.model import IntArray, Request, Unit
 from privmine.noise.protocol import Tail
 from privmine.privacy import Charge, Sensitivity
-from privmine.queries import Query, Scores
+from privmine.queries import Candidate, Query
 from privmine.release import Release
 
 Kind: TypeAlias = Literal["measure", "choose", "choose_noisy"]
@@ -35,7 +35,8 @@ class Call:
         query: what was asked; None where noise was drawn although nobody had asked the curator.
         sensitivity: what the query declared when the noise was drawn, for one unit of protection.
         charged: what had been paid for this call by then.
-        scores: names the candidates of a selection.
+        candidates: what the places of a selection's values were called when the noise had been drawn; None where
+            privmine's own query names them by their place alone.
         tail_names: which members of the tail are named for random numbers that are the same in every run.
         answer: the noisy values, or the chosen candidates.
         misnamed: whether candidates were answered with that were not drawn.
@@ -51,7 +52,7 @@ class Call:
     query: Query | None = None
     sensitivity: Sensitivity | None = None
     charged: Fraction = Fraction(0)
-    scores: Scores | None = None
+    candidates: tuple[Candidate, ...] | None = None
     tail_names: tuple[Any, ...] = ()
     answer: Any = None
     misnamed: bool = False
@@ -123,6 +124,7 @@ class Trace:
         epsilon: the budget of the run.
         release: what the run ended with, or
         failure: the error that it ended with.
+        overheard: what it warned of and logged.
         diverged: whether a replay could not go on, since no frozen answer fitted.
         copies: whether results are copied, to see if somebody changes them later.
     """
@@ -135,6 +137,7 @@ class Trace:
     epsilon: Fraction = Fraction(0)
     release: Release | None = None
     failure: BaseException | None = None
+    overheard: tuple[str, ...] = ()
     diverged: bool = False
     copies: bool = True
     _question: Question | None = None

@@ -66,11 +66,11 @@ class Workers(Executor):
         if kind is None:
             self.shutdown()
         else:
-            self._kill()
+            self.kill()
 
     def replace(self) -> None:
         """Kill the processes, whatever they do, and start others."""
-        self._kill()
+        self.kill()
         self._pool = self._started()
 
     def ending(self) -> str:
@@ -87,7 +87,8 @@ class Workers(Executor):
         name = signal.Signals(-telling).name
         return f"by the signal {name}" + (", perhaps for lack of memory" if name == "SIGKILL" else "")
 
-    def _kill(self) -> None:
+    def kill(self) -> None:
+        """End the processes at once, whatever they do."""
         # Nothing is cancelled: a pool whose processes are gone stumbles over what is, aloud, on stderr.
         self._pool.shutdown(wait=False)
         for process in self._processes:

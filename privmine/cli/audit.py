@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stdout
+from contextlib import contextmanager, redirect_stdout, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -24,8 +24,8 @@ from privmine.audit.report import AuditReport
 from privmine.audit.samplers import SamplerCheck, sampler_checks
 from privmine.audit.statistical import ERROR_RATE
 from privmine.audit.subjects import Subject, all_names, subject_of
-from privmine.audit.workers import PATIENCE, worker_pool
-from privmine.cli.screen import console, print_json, print_whole_words, table, text
+from privmine.audit.workers import PATIENCE, Workers, worker_pool
+from privmine.cli.screen import console, fail, print_json, print_whole_words, table, text
 from privmine.errors import InputError, PrivmineError, UnknownNameError
 from privmine.io.asked import Asked
 from privmine.registry import own_version
@@ -131,14 +131,20 @@ def audit(
         }
         told("samplers", 0, 1)
         checks = sampler_checks()
-        reports = [
-            _audited(subject, trust, progress=partial(_numbered, told, f"{number} of {len(subjects)}"), **options)
-            for number, subject in enumerate(subjects, 1)
-        ]
+        reports: list[AuditReport] = []
+        with suppress(KeyboardInterrupt):  # What is found by then took its time, and is told.
+            for number, subject in enumerate(subjects, 1):
+                progress = partial(_numbered, told, f"{number} of {len(subjects)}")
+                reports.append(_audited(subject, trust, progress=progress, **options))
+        missing = len(subjects) - len(reports)
+        if missing and isinstance(pool, Workers):
+            pool.kill()  # Nobody waits for what they were doing.
     if as_json:
-        print_json(_as_data(checks, reports, effort, seed))
-    else:
+        print_json({**_as_data(checks, reports, effort, seed), "missing": missing})
+    elif reports:
         _show(checks, reports)
+    if missing:
+        fail(f"Interrupted: {missing} of {len(subjects)} not audited.", 130)
     if not _all_ok(checks, reports):
         sys.exit(1)
 
@@ -212,7 +218,7 @@ def _show(checks: list[SamplerCheck], reports: list[AuditReport]) -> None:
             Text(report.verdict, style=STYLES[report.verdict]),
             f"{bound.lower:.3f}" if bound else "",
             f"{float(bound.claim):.3f}" if bound else "",
-            text(report.why),
+            text("; ".join(filter(None, (report.taken, report.why)))),
         )
     print_whole_words(rows)
     pairs = sorted({report.pairs for report in reports})

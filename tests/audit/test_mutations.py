@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import warnings
 from fractions import Fraction
 from math import ceil
 
@@ -23,9 +25,11 @@ from privmine.api import (
     hookimpl,
 )
 from privmine.audit import AuditReport, Effort, audit, mechanism_bound, quick_audit, sampler_checks, source_bounds
+from privmine.audit.audits import SAMPLED_CASES
+from privmine.audit.replay import traces
 from privmine.curator import Curator, Meter
 from privmine.defaults import BasisFrequencies, ItemsAndPairs
-from privmine.errors import PrivmineWarning
+from privmine.errors import InputError, PrivmineWarning
 from privmine.noise import secure
 from privmine.noise.secure import SecureNoise
 from privmine.noise.simulated import SimulatedNoise
@@ -503,6 +507,120 @@ def test_a_peek_between_charges_is_found() -> None:
     assert "it looks at the data" in str(report)
 
 
+class Shortlist(Query):
+    """The supports of the few most frequent items, which it remembers to name them by."""
+
+    name, size, sensitivity = "shortlist", 2, Sensitivity(2, 2, 1, monotone=True)
+
+    def evaluate(self, store):
+        supports = store.item_supports()
+        self.order = np.argsort(-supports, kind="stable")[: self.size]
+        return supports[self.order]
+
+    def candidate(self, index):
+        return (int(self.order[index]),)
+
+
+class Rotated(Shortlist):
+    """Scores that are always the same, for items that begin with the most frequent one."""
+
+    def evaluate(self, store):
+        supports = store.item_supports()
+        self.order = (np.arange(self.size) + supports.argmax()) % len(supports)
+        return np.array([100, *[0] * (self.size - 1)])
+
+
+@frozen
+class ChoosesAmong:
+    """Chooses one item among those that a query names."""
+
+    query: type[Query]
+
+    @hookimpl
+    def select_elements(self, request, curator) -> Elements:
+        if len(request.public.universe) <= 2:
+            return Elements(())
+        return Elements([item for (item,) in curator.choose(self.query()).chosen])
+
+
+@pytest.mark.parametrize(("query", "rule"), [(Shortlist, "candidates"), (Rotated, "candidates")])
+def test_candidates_that_are_named_after_the_data_are_found(query, rule) -> None:
+    """No score moves too far, and the same place is drawn; but it stands for another item."""
+    assert rules(ChoosesAmong(query)) == {rule}
+
+
+@frozen
+class Tells:
+    """Selects nothing, and tells how many transactions there are in some other way."""
+
+    how: str
+
+    @hookimpl
+    def select_elements(self, curator) -> Elements:
+        count = data_of(curator).count()
+        if self.how == "warning":
+            warnings.warn(f"{count} transactions", stacklevel=1)
+        elif self.how == "log":
+            logging.getLogger("plugin").debug("%s transactions", count)
+        else:
+            error = InputError("not this request")
+            if self.how == "note":
+                error.add_note(f"{count} transactions")
+            raise error from (ValueError(f"{count} transactions") if self.how == "cause" else None)
+        return Elements(())
+
+
+@pytest.mark.parametrize(
+    ("how", "rule"), [("warning", "warning"), ("log", "warning"), ("note", "failure"), ("cause", "failure")]
+)
+def test_what_is_told_beside_the_result_is_found(how, rule) -> None:
+    """Warnings, logs, and what a traceback shows besides the message, reach whoever runs a pipeline."""
+    report = shown(audit(Tells(how), effort=REPLAY))
+    assert [finding.rule for finding in report.counterexample.findings] == [rule]
+    assert "0 transactions" in str(report)
+
+
+@frozen
+class WarnsOnce:
+    """Warns of something that has nothing to do with data, once in a process."""
+
+    told: list[str]
+
+    @hookimpl
+    def select_elements(self) -> Elements:
+        if not self.told:
+            self.told.append("told")
+            warnings.warn("this module is old", DeprecationWarning, stacklevel=1)
+        return Elements(())
+
+
+def test_what_is_said_once_in_a_process_is_no_leak() -> None:
+    """As when a module is imported; a second look does not show it."""
+    assert audit(WarnsOnce([]), effort=REPLAY).ok
+
+
+class Squares(ItemSupports):
+    """Scores that grow faster than supports, and so move further the more there is."""
+
+    def evaluate(self, store):
+        return store.item_supports() ** 2 // 30
+
+
+@frozen
+class ChoosesBySquares:
+    """Chooses by them, as if they were supports."""
+
+    @hookimpl
+    def select_elements(self, request, curator) -> Elements:
+        chosen = curator.choose(Squares(len(request.public.universe)), 1).chosen
+        return Elements([item for (item,) in chosen])
+
+
+def test_scores_that_do_not_grow_in_proportion_are_found() -> None:
+    """Few transactions would not show it; the same one a hundred times does."""
+    assert "sensitivity" in rules(ChoosesBySquares())
+
+
 # Observers
 
 
@@ -518,9 +636,10 @@ class Scribbler:
 def test_an_observer_cannot_write_into_a_result() -> None:
     """Arrays are read-only: the observer fails with a warning, and nothing has changed."""
     pipeline = Pipeline(observers=[Scribbler()])
-    with pytest.warns(PrivmineWarning, match="observer"):
-        report = shown(audit(pipeline, effort=Effort("one", pairs=1, examples=0, samples=0, cases=0)))
-    assert report.verdict == "holds"
+    assert shown(audit(pipeline, effort=Effort("one", pairs=1, examples=0, samples=0, cases=0))).verdict == "holds"
+    for trace in traces(pipeline, SAMPLED_CASES["reconstruct_counts"]):
+        assert [warning.partition(":")[0] for warning in trace.overheard] == [PrivmineWarning.__name__]
+        assert "observer" in trace.overheard[0]
 
 
 class Forger:

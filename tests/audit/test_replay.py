@@ -77,14 +77,18 @@ def test_cases_repeat_with_their_seed() -> None:
 
 
 def test_the_cases_have_every_kind_of_neighbour() -> None:
-    """Empty and full transactions, duplicates, ties, the empty database, one item and none."""
+    """Empty and full transactions, duplicates, ties, the empty database, crowds, one item, none, and many."""
     cases = some_cases(200)
-    assert len(KINDS) == 10
+    assert len(KINDS) == 11
     assert any(not case.extra for case in cases)
     assert any(len(set(case.extra)) == case.items > 1 for case in cases)
     assert any(len(set(case.extra)) < len(case.extra) for case in cases)
     assert any(not case.transactions for case in cases)
-    assert {0, 1} <= {case.items for case in cases}
+    assert set(range(15)) <= {case.items for case in cases}
+    assert max(len(case.transactions) for case in cases) > 300
+    assert min(case.k for case in cases if case.items > 8) == 1
+    assert max(case.k for case in cases) > 40
+    assert {case.max_length for case in cases} == {None, 1, 2, 3}
     assert any(case.removed for case in cases)
     assert any(case.reordered for case in cases)
 
@@ -251,10 +255,9 @@ def test_a_request_that_is_not_taken_is_no_violation() -> None:
 
 def call(values, candidates, tail=None, size=None) -> Call:
     """A recorded selection."""
-    scores = Scores(np.array(values), lambda place: candidates[place], tail)
     size = len(values) + (tail.size if tail else 0) if size is None else size
     made = Call("select_elements", "choose", size, 1, 1, np.array(values), tail, query=ItemSupports(3))
-    made.scores = scores
+    made.candidates = tuple(candidates)
     return made
 
 
