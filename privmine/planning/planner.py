@@ -49,6 +49,7 @@ def plan(
     max_length: int | None = None,
     unit: str | None = None,
     max_baskets: int = 1,
+    merge_by: str | None = None,
     target_error: Any = None,
     target_size: int | None = None,
     ledger: Ledger | str | Path | None = None,
@@ -69,6 +70,7 @@ def plan(
         max_length: the longest itemset to release.
         unit: who would be protected, such as "customer_id"; without it each transaction.
         max_baskets: how many transactions of one unit would count; noise grows with it.
+        merge_by: like `unit`, but all that a unit has would be merged into one transaction.
         target_error: the standard error of a count that is wanted, in transactions or as "0.1%" of them.
         target_size: for itemsets of this size; without it for all sizes.
         ledger: a ledger to look up what would remain, or its path; it is not charged.
@@ -85,7 +87,7 @@ def plan(
         )
     if (ledger is None) != (dataset is None):
         raise InputError("A ledger keeps one budget for each dataset; pass both ledger= (--ledger) and dataset=.")
-    protected = unit_of(unit, max_baskets, ledger, dataset)
+    protected = unit_of(unit, max_baskets, merge_by, ledger, dataset)
     chosen = Pipeline(method) if pipeline is None else pipeline
     if not isinstance(chosen, Pipeline):
         raise InputError(f"pipeline= takes a Pipeline, not {chosen!r}; a method known by name goes to method=.")

@@ -45,9 +45,16 @@ def item_count(items: Any) -> int:
     return count
 
 
-def unit_of(unit: str | None, max_baskets: Any, ledger: Any, dataset: str | None) -> Unit:
+def unit_of(unit: str | None, max_baskets: Any, merge_by: str | None, ledger: Any, dataset: str | None) -> Unit:
     """Who is to be protected; where several baskets count and nobody is named, whoever the ledger's budget is for."""
     baskets = whole_number(max_baskets, "max_baskets (--max-baskets)")
+    if merge_by is not None:
+        if unit is not None or baskets > 1:
+            raise InputError(
+                "Pass unit= and max_baskets= (--unit, --max-baskets) to count a few transactions of each unit, or "
+                "merge_by= (--merge-by) to merge all that a unit has into one transaction; not both."
+            )
+        return Unit(unit_name(merge_by), merged=True)
     if unit is None and baskets > 1 and ledger is not None and dataset is not None:
         unit = as_ledger(ledger).budget(dataset).unit
     if unit is None or unit == TRANSACTION:

@@ -54,6 +54,8 @@ def protected(unit: Unit) -> str:
     """Who is protected."""
     if unit.is_transaction:
         return "one transaction, not one customer"
+    if unit.merged:
+        return f"one {unit.name}, whose transactions are merged into one"
     counted = "one transaction" if unit.baskets == 1 else f"up to {unit.baskets} transactions"
     return f"one {unit.name}, of whom {counted} {'is' if unit.baskets == 1 else 'are'} counted"
 

@@ -88,6 +88,21 @@ def test_a_picture_is_drawn(privmine, tmp_path) -> None:
     assert path.read_bytes().startswith(b"\x89PNG")
 
 
+def test_what_the_refusal_advises_works(privmine, tmp_path) -> None:
+    """A ledger for customers names --unit and --merge-by, and the plan takes both."""
+    ledger = pm.Ledger(tmp_path / "budget.db")
+    ledger.init("orders", 2, unit="customer_id")
+    account = ["--ledger", str(ledger.path), "--dataset", "orders"]
+    command = ["plan", "--k", "20", "--epsilon", "0.5", "--lam", "8", *account]
+    code, _, err = privmine(*command)
+    assert code == 2
+    assert "--unit or --merge-by customer_id" in err
+    for option in ("--unit", "--merge-by"):
+        code, out, _ = privmine(*command, option, "customer_id")
+        assert code == 0
+        assert "ε = 1.5 would remain" in out
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [

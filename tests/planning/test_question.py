@@ -23,6 +23,8 @@ from privmine.planning.question import assumed_lambdas
         ({"transactions": "many"}, "must be a number"),
         ({"target_error": float("nan")}, "must be finite"),
         ({"unit": ""}, "unit"),
+        ({"merge_by": "customer_id", "unit": "customer_id"}, "not both"),
+        ({"merge_by": "customer_id", "max_baskets": 2}, "not both"),
         ({"pipeline": "tf"}, "goes to method="),
     ],
 )

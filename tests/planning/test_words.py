@@ -42,6 +42,8 @@ def test_who_is_protected_is_said() -> None:
     assert "one customer_id, of whom up to 5 transactions are counted" in str(
         pm.plan(30, 1, lam=6, unit="customer_id", max_baskets=5)
     )
+    merged = pm.plan(30, 1, lam=6, merge_by="customer_id")
+    assert "one customer_id, whose transactions are merged into one" in str(merged)
     assert "one customer_id, of whom one transaction is counted" in str(pm.plan(30, 1, lam=6, unit="customer_id"))
 
 
