@@ -29,8 +29,12 @@ _result = partial(click.option, panel="The result")
 
 @click.command()
 @click.argument("release", type=click.Path(path_type=Path))
-@_which("--metric", default="confidence", show_default=True, help=f"What decides: {', '.join(METRICS)}.")
-@_which("--min-threshold", type=float, default=0.8, show_default=True, help="The least value of the metric.")
+@_which("--metric", help=f"What decides: {', '.join(METRICS)}.  [default: confidence; support with --support-only]")
+@_which(
+    "--min-threshold",
+    type=float,
+    help="The least value of the metric.  [default: 0.8; 0 with --support-only]",
+)
 @_which("--support-only", is_flag=True, help="Supports alone; works where a subset of an itemset was not released.")
 @_which("--downward-closed", is_flag=True, help="Leave out itemsets of which a subset was not released.")
 @_result("--output", type=click.Path(path_type=Path), help="Save all rules to a .csv or .json file.")
@@ -38,8 +42,8 @@ _result = partial(click.option, panel="The result")
 @_result("--json", "as_json", is_flag=True, help="Print the rules as JSON.")
 def rules(
     release: Path,
-    metric: str,
-    min_threshold: float,
+    metric: str | None,
+    min_threshold: float | None,
     support_only: bool,
     downward_closed: bool,
     output: Path | None,
@@ -53,6 +57,12 @@ def rules(
 
     Example:  privmine rules top100.csv --metric lift --min-threshold 1.2 --output rules.csv
     """
+    if support_only and metric not in (None, "support"):
+        raise InputError(f"With --support-only nothing but the support is known; drop it, or --metric {metric}.")
+    metric = metric or ("support" if support_only else "confidence")
+    if min_threshold is None:
+        # What mlxtend takes for a confidence hardly any support reaches.
+        min_threshold = 0.0 if support_only else 0.8
     if output is not None:
         spare(output, [release])
         check_output(output, overwrite, _WRITERS)
@@ -69,7 +79,7 @@ def rules(
     if as_json:
         click.echo(to_json(loaded, columns), nl=False)
         return
-    _show(loaded, columns, "support" if support_only else metric, support_only)
+    _show(loaded, columns, metric, support_only)
     if output is not None:
         console().print(f"[bold]Saved:[/] {text(output)}")
 

@@ -240,7 +240,7 @@ def _missing(release: Release, released: set[frozenset[Any]]) -> InputError:
     return InputError(
         f"{example} ({lacking} of {len(release)} itemsets lack one), so that not all metrics of its rules are known. "
         "Mine with downward_closed=True (--downward-closed), use release.downward_closed().rules(…), "
-        "or pass support_only=True (--support-only) for the supports alone."
+        "or pass support_only=True and min_threshold=0 (--support-only) for the supports alone."
     )
 
 

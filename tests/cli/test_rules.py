@@ -65,9 +65,20 @@ def test_a_missing_subset_names_three_ways_out(privmine, tmp_path) -> None:
     assert (code, out) == (2, "")
     assert "--downward-closed" in err
     assert privmine("rules", str(path), "--downward-closed")[0] == 0
-    code, out, _ = privmine("rules", str(path), "--support-only", "--min-threshold", "0")
+    code, out, _ = privmine("rules", str(path), "--support-only")
     assert code == 0
     assert "NOT PRIVATE" in out
+
+
+def test_supports_alone_are_all_shown(privmine, closed) -> None:
+    """Whatever they are, unless a threshold is said; no other metric is known to decide."""
+    pairs = sum(2 ** len(found.items) - 2 for found in pm.load(closed))
+    assert f"{pairs} rules of" in privmine("rules", str(closed), "--support-only")[1]
+    assert "0 rules of" in privmine("rules", str(closed), "--support-only", "--min-threshold", "0.9")[1]
+    assert privmine("rules", str(closed), "--support-only", "--metric", "support")[0] == 0
+    code, out, err = privmine("rules", str(closed), "--support-only", "--metric", "lift")
+    assert (code, out) == (2, "")
+    assert "--metric lift" in err
 
 
 def test_no_file_is_replaced_unawares(privmine, closed, tmp_path) -> None:
