@@ -1,39 +1,26 @@
-"""Audits from start to verdict: subjects, reports, the samplers' checks and the command."""
+"""Audits from start to verdict: subjects, reports, evidence and the samplers' checks."""
 
 from __future__ import annotations
 
 import itertools
 import json
-import os
-import signal
-import subprocess
-import sys
-import time
-from collections.abc import Iterator
-from concurrent.futures import BrokenExecutor, Executor, Future
 from fractions import Fraction
-from importlib import import_module
-from types import ModuleType
 
 import pytest
 from attrs import evolve, field, frozen
-from click.testing import CliRunner
 
 from privmine.api import Elements, hookimpl
-from privmine.audit import Effort, Evidence, all_subjects, audit, quick_audit, sampler_checks, subject_of, subjects
+from privmine.audit import Effort, Evidence, all_subjects, audit, quick_audit, sampler_checks, subject_of
 from privmine.audit.audits import SAMPLED_CASES
 from privmine.audit.neighbours import search
 from privmine.audit.outcomes import PipelineSample
 from privmine.audit.subjects import EMPHASIS, emphasised
-from privmine.audit.workers import WorkerError, Workers, in_worker, side_by_side
-from privmine.cli.audit import audit as command
 from privmine.defaults import GreedyBasis, ItemsAndPairs
-from privmine.errors import DataError, InputError, UnknownNameError
+from privmine.errors import InputError, UnknownNameError
+from privmine.model import Unit
 from privmine.pipeline import Pipeline
-from privmine.registry import own_version, registry
+from privmine.registry import registry
 
-#: The module; as an attribute of `privmine.cli`, its name is the command's.
-MODULE = import_module("privmine.cli.audit")
 TINY = Effort("tiny", pairs=10, examples=0, samples=40, cases=1)
 
 
@@ -260,14 +247,6 @@ def test_the_error_rate_is_divided_among_the_pairs() -> None:
     assert {bound.confidence for bound in report.bounds} == {1 - 0.01}
 
 
-@pytest.mark.usefixtures("small")
-def test_the_error_rate_is_divided_among_the_subjects() -> None:
-    """All bounds of one command hold together."""
-    data = json.loads(run("privbasis", "tf", "--json").stdout)
-    confidences = {bound["confidence"] for made in data["reports"] for bound in made["sampled"][0]["bounds"]}
-    assert confidences == {1 - data["error_rate"] / 2}
-
-
 @frozen
 class Rare:
     """Leaks on databases that only a search comes upon: without any transaction, before one with item 5 alone."""
@@ -298,183 +277,6 @@ def test_progress_names_what_is_done() -> None:
     assert any("sampling" in what for what in told)
 
 
-# What must not end an audit
-
-
-class BrokenPool(Executor):
-    """Processes that have all ended."""
-
-    def submit(self, function, /, *arguments, **options) -> Future:
-        future: Future = Future()
-        future.set_exception(BrokenExecutor())
-        return future
-
-
-def test_a_process_that_ends_is_told_in_a_report() -> None:
-    """A component that takes its process along gets a verdict, and the others their turn."""
-    report = audit("privbasis", effort=TINY, workers=BrokenPool())
-    assert report.verdict == "errors"
-    assert not report.ok
-    assert "A process ended without a word while it was audited" in str(report)
-    assert report.to_dict()["error"]
-
-
-def test_processes_that_have_ended_are_replaced() -> None:
-    """One component that exits abruptly does not end the audits after it."""
-    with Workers(1) as pool:
-        with pytest.raises(BrokenExecutor):
-            pool.submit(os._exit, 3).result()
-        assert pool.submit(abs, -2).result() == 2
-
-
-def test_what_nobody_waits_for_any_more_is_ended() -> None:
-    """A batch that hangs after the verdict is clear must not be blamed on the component after it."""
-    with Workers(1, patience=60) as pool:
-        answers = side_by_side(pool, time.sleep, [(0,), (300,)])
-        assert next(answers) is None
-        answers.close()
-        assert list(side_by_side(pool, abs, [(-1,)])) == [1]
-
-
-#: A module that worker processes can import, wherever the tests are run from.
-ENDING = '''
-import os, signal, time
-from attrs import field, frozen
-from privmine.api import Elements, hookimpl
-
-@frozen
-class Ends:
-    """Sleeps, or takes its process along."""
-    how: str
-
-    @hookimpl
-    def select_elements(self, request):
-        if self.how == "sleep":
-            time.sleep(300)
-        elif self.how == "crash":
-            os.kill(os.getpid(), signal.SIGSEGV)
-        os._exit(3)
-
-RUNS_HERE = []
-
-@frozen
-class Leaks:
-    """Leaks, and tells if it does so in the process that made it."""
-    process: int = field(factory=os.getpid)
-
-    @hookimpl
-    def select_elements(self, request, curator):
-        if os.getpid() == self.process:
-            RUNS_HERE.append(request)
-        return Elements([item for item, support in enumerate(curator._desk.store.item_supports()) if support][:10])
-'''
-
-
-@pytest.fixture(scope="module")
-def ending(tmp_path_factory) -> Iterator[ModuleType]:
-    """Components that end the process that they are in."""
-    folder = tmp_path_factory.mktemp("ending")
-    (folder / "ending_components.py").write_text(ENDING)
-    sys.path.insert(0, str(folder))
-    yield import_module("ending_components")
-    sys.path.remove(str(folder))
-    del sys.modules["ending_components"]
-
-
-@pytest.fixture(scope="module")
-def impatient(ending) -> Iterator[Workers]:
-    """A process that is given up after some seconds."""
-    with Workers(1, patience=20) as pool:
-        assert pool.submit(abs, -1).result() == 1
-        yield pool
-
-
-@pytest.mark.parametrize(
-    ("how", "told"),
-    [
-        ("sleep", "It took longer than 1 seconds over one batch of runs"),
-        ("exit", "A process ended with exit code 3 while it was audited"),
-        ("crash", "A process ended by the signal SIGSEGV while it was audited"),
-    ],
-)
-def test_a_component_that_hangs_or_crashes_is_given_up(impatient, ending, how, told) -> None:
-    """Its report says what happened, and the next one is audited by processes that work."""
-    told_of: list[tuple[str, int, int]] = []
-    impatient.patience = 1 if how == "sleep" else 60
-    report = audit(
-        ending.Ends(how), effort=TINY, workers=impatient, progress=lambda *progress: told_of.append(progress)
-    )
-    assert report.verdict == "errors"
-    assert told in report.error
-    assert told_of == [("select_elements=Ends: replaying", 0, 10)]
-    impatient.patience = 60
-    assert impatient.submit(abs, -2).result() == 2
-
-
-def test_nothing_of_a_component_runs_in_the_process_of_the_audit(impatient, ending) -> None:
-    """Replays, shrinking, the search, plans and samples are for the workers, if there are any."""
-    impatient.patience = 60
-    effort = Effort("tiny", pairs=10, examples=5, samples=40, cases=1)
-    report = audit(ending.Leaks(), effort=effort, workers=impatient)
-    assert [finding.rule for finding in report.counterexample.findings] == ["result"]
-    assert report.sampled
-    assert ending.RUNS_HERE == []
-
-
-KILLED = """
-import os, signal
-from privmine.audit.workers import Workers
-
-if __name__ == "__main__":
-    pool = Workers(1)
-    pool.submit(print, "printed", flush=True).result()
-    pool.submit(os.system, "echo echoed").result()
-    os.kill(os.getpid(), signal.SIGKILL)
-"""
-
-
-def test_workers_end_with_their_parent_and_keep_off_its_output() -> None:
-    """What components print goes to stderr; after the audit was killed, nobody keeps the pipes open."""
-    script = [sys.executable, "-c", KILLED]
-    done = subprocess.run(script, capture_output=True, timeout=120, check=False)
-    assert done.returncode == -signal.SIGKILL
-    assert done.stdout == b""
-    assert done.stderr.split()[:2] == [b"printed", b"echoed"]
-
-
-@pytest.mark.parametrize("ending", [SystemExit("out"), KeyboardInterrupt(), GeneratorExit(), ValueError("no")])
-def test_whatever_is_raised_in_a_worker_becomes_a_plain_error(ending) -> None:
-    """An exit, or what cannot be unpickled, would end more than its task."""
-
-    def raises() -> None:
-        raise ending
-
-    with pytest.raises(WorkerError, match=type(ending).__name__):
-        in_worker(raises)
-
-
-@frozen
-class Exits:
-    """Leaves, if there is data."""
-
-    error: type[BaseException]
-
-    @hookimpl
-    def select_elements(self, curator) -> Elements:
-        if curator._desk.store.count():
-            raise self.error
-        return Elements(())
-
-
-@pytest.mark.parametrize("error", [SystemExit, GeneratorExit])
-@pytest.mark.parametrize("pairs", [0, 10])
-def test_a_component_that_exits_is_audited_to_the_end(error, pairs) -> None:
-    """That it exits on some data only is a leak, found by the replay and by the black box alone."""
-    report = audit(Exits(error), effort=Effort("tiny", pairs, examples=0, samples=120, cases=1))
-    assert report.verdict == "violates"
-    assert not report.error
-
-
 # Evidence
 
 
@@ -503,164 +305,23 @@ def test_evidence_is_for_the_same_question_only() -> None:
     assert evidence.of((lambda: 0,), lambda: next(count)) == 3
 
 
-# The command
-
-
-def run(*arguments: str):
-    """Run the command in this process."""
-    return CliRunner().invoke(command, [*arguments, "--workers", "1"])
-
-
-@pytest.fixture
-def small(monkeypatch) -> None:
-    """Make every effort tiny."""
-    for name in ("QUICK", "STANDARD", "THOROUGH"):
-        monkeypatch.setattr(MODULE, name, TINY)
-
-
-@pytest.mark.usefixtures("small")
-def test_the_command_prints_a_verdict_for_each_target() -> None:
-    """A table, and that the samplers agree; exit code 0."""
-    result = run("privbasis", "construct_basis=greedy-merge", "--quick")
-    assert result.exit_code == 0
-    assert result.output.count("holds") == 2
-    assert "agree with OpenDP" in result.output
-
-
-@pytest.mark.usefixtures("small")
-def test_the_command_prints_json() -> None:
-    """For programs, with the same verdicts."""
-    result = run("estimate_lambda=rank-gap", "--json")
-    data = json.loads(result.output)
-    assert [report["verdict"] for report in data["reports"]] == ["holds"]
-    assert data["samplers"]["wrong"] == []
-    assert (data["ok"], data["seed"], data["effort"], data["version"]) == (True, 0, "tiny", own_version())
-
-
-@pytest.mark.usefixtures("small")
-def test_a_violation_exits_with_1(monkeypatch) -> None:
-    """The evidence is printed below the table."""
-    monkeypatch.setattr(MODULE, "subject_of", lambda target, trust: subject_of(Leak()))
-    result = run("anything")
-    assert result.exit_code == 1
-    assert "violates" in result.output
-    assert "select_elements=Leak: VIOLATES" in result.output
-    assert "result" in next(line for line in result.output.splitlines() if line.startswith("Leak"))
-
-
-@pytest.mark.usefixtures("small")
-def test_the_table_keeps_names_whole_at_80_columns(monkeypatch) -> None:
-    """A stage that is split over two lines cannot be read."""
-    monkeypatch.setenv("COLUMNS", "80")
-    result = run("reconstruct_counts=basis-frequencies")
-    (line,) = [line for line in result.output.splitlines() if line.startswith("basis-frequencies")]
-    assert line.split()[:3] == ["basis-frequencies", "reconstruct_counts", "holds"]
-
-
-def test_quick_and_thorough_exclude_each_other() -> None:
-    """Asking for both is a mistake, told before anything is run."""
-    result = run("privbasis", "--quick", "--thorough")
-    assert isinstance(result.exception, InputError)
-
-
-@pytest.mark.usefixtures("small")
-def test_the_command_audits_customers() -> None:
-    """With a unit they are protected; without it, exit code 1 and the reason."""
-    bounded = run("privbasis", "--unit", "customer", "--max-baskets", "5")
-    assert bounded.exit_code == 0
-    assert "all transactions of one customer, of which 5 are counted" in bounded.output
-    assert run("privbasis", "--merge-by", "customer").exit_code == 0
-    forgotten = run("privbasis", "--unit", "customer", "--max-baskets", "5", "--without-unit")
-    assert forgotten.exit_code == 1
-    assert "sensitivity" in forgotten.output
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (["--unit", "customer"], "say how many of its transactions count at most"),
-        (["--max-baskets", "5"], "name the column"),
-        (["--unit", "customer", "--max-baskets", "5", "--merge-by", "customer"], "not both"),
-        (["--without-unit"], "say which: --unit NAME --max-baskets M"),
-        (["--unit", "transaction", "--max-baskets", "2"], "has a name of its own"),
-    ],
-)
-def test_half_a_unit_is_refused(arguments, words) -> None:
-    """A sentence says what is missing, before anything is run."""
-    result = run("privbasis", *arguments)
-    assert isinstance(result.exception, InputError)
-    assert words in str(result.exception)
-
-
 @frozen
-class Chatty:
-    """Prints what it does."""
+class LeaksToTheSample:
+    """Selects the last items if there is data, after an own draw, so that no replay can be trusted."""
 
     @hookimpl
-    def select_elements(self, request) -> Elements:
-        print("selecting")
-        return Elements(())
+    def select_elements(self, curator) -> Elements:
+        return Elements((5, 6, 7) if curator._desk.store.count() else (0, 1, 2))
 
 
-@pytest.mark.usefixtures("small")
-def test_what_a_component_prints_is_not_among_the_reports(monkeypatch) -> None:
-    """JSON stays JSON."""
-    monkeypatch.setattr(MODULE, "subject_of", lambda target, trust: subject_of(Chatty()))
-    result = run("anything", "--json")
-    assert [report["verdict"] for report in json.loads(result.stdout)["reports"]] == ["holds"]
-    assert "selecting" in result.stderr
-
-
-@pytest.fixture
-def broken_method() -> Iterator[str]:
-    """A method of some plugin that gives a core component a value it does not take."""
-    known = registry()
-    default = known.presets["privbasis"]
-    stages = {**default.stages, "construct_basis": {"use": "greedy-merge", "max_length": "long"}}
-    known.presets["aaa"] = evolve(default, name="aaa", stages=stages, distribution="privmine-broken")
-    yield "aaa"
-    del known.presets["aaa"]
-
-
-@pytest.mark.usefixtures("small")
-def test_a_broken_method_is_to_blame_itself(broken_method) -> None:
-    """It gets a verdict, under its own name and that of its distribution, and the others are audited."""
-    result = run(broken_method, "construct_basis=greedy-merge", "--json")
-    assert result.exit_code == 1
-    first, second = json.loads(result.stdout)["reports"]
-    assert (first["verdict"], second["verdict"]) == ("errors", "holds")
-    assert first["error"].startswith("The method 'aaa' from privmine-broken cannot be made: ")
-
-
-def test_a_component_is_audited_although_a_method_that_uses_it_is_broken(broken_method, monkeypatch) -> None:
-    """A plugin's method must not take a core component along."""
-    monkeypatch.setattr(subjects, "DEFAULT_METHOD", broken_method)  # The first that is tried.
-    assert subject_of("construct_basis=greedy-merge").pipeline.method == "privbasis"
-
-
-@pytest.mark.parametrize("name", ["gone", "construct_basis=gone", "gone.toml"])
-def test_what_is_not_there_is_told_before_anything_is_audited(name) -> None:
-    """A name that nobody knows is the user's mistake, not a verdict."""
-    assert isinstance(run("privbasis", name).exception, UnknownNameError | DataError)
-
-
-@pytest.mark.usefixtures("small")
-def test_a_component_that_cannot_be_made_does_not_stop_the_others(monkeypatch) -> None:
-    """All that is registered has a line, also what is broken."""
-    monkeypatch.setattr(MODULE, "all_names", lambda: ["construct_basis=greedy-merge", "construct_basis=gone"])
-    result = run()
-    assert result.exit_code == 1
-    assert "holds" in result.output
-    assert "construct_basis=gone: ERRORS" in result.output
-
-
-def test_work_that_nobody_waits_for_ends_quietly(capfd) -> None:
-    """A reader who has seen enough leaves batches behind; the pool that had them says nothing about it."""
-    with Workers(2) as pool:
-        answers = side_by_side(pool, time.sleep, [(0,), *[(30,)] * 8])
-        assert next(answers) is None
-        manager = pool._pool._executor_manager_thread
-        answers.close()
-        manager.join(20)
-        assert not manager.is_alive()
-    assert "Traceback" not in capfd.readouterr().err
+@pytest.mark.parametrize("unit", [None, Unit("customer", baskets=2)])
+def test_what_only_samples_show_can_be_seen_again(capsys, unit) -> None:
+    """Without a replay that shows it, the snippet samples the same pair once more."""
+    effort = Effort("samples only", pairs=0, examples=0, samples=120, cases=1)
+    report = audit(LeaksToTheSample(), effort=effort, unit=unit)
+    assert report.verdict == "violates"
+    assert report.counterexample is None
+    assert report.snippet.splitlines()[-1].startswith("print(audit(pipeline, 'select_elements', effort=Effort(")
+    exec(report.snippet, {"pipeline": subject_of(LeaksToTheSample()).pipeline})  # noqa: S102 - it is the code under test
+    again = capsys.readouterr().out
+    assert str(report.best_bound) in again
