@@ -12,7 +12,7 @@ from attrs import evolve, frozen
 
 from privmine.audit.recording import with_parts
 from privmine.audit.replay import UNKNOWN_PIPELINE
-from privmine.errors import InputError, PrivmineError
+from privmine.errors import InputError, PrivmineError, UnknownNameError
 from privmine.hookspecs import PROJECT, hookimpl
 from privmine.model import DATA_STAGES, STAGES, BudgetPlan
 from privmine.pipeline import DEFAULT_METHOD, Pipeline
@@ -119,10 +119,14 @@ def _can_be_written(component: object) -> bool:
 def _named(text: str) -> Subject:
     if text.endswith(".toml"):
         return Subject(text, Pipeline.from_file(text))
+    known = registry()
     stage, separator, name = text.partition("=")
     if not separator:
+        owners = [f"{stage}={name}" for stage, name in known.components if name == text]
+        if owners and text not in known.presets:
+            hint = f"A component is audited with its stage: {' or '.join(owners)}."
+            raise UnknownNameError("method", text, known.presets, hint=hint)
         return Subject(text, _method(text))
-    known = registry()
     known.find(stage, name)
     return Subject(text, _pipeline_for(known, stage, name, name), stage)
 

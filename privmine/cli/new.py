@@ -101,6 +101,7 @@ def new(name: str, stage: str, directory: Path | None) -> None:
         'python -m pip install -e ".[test]"',
         "python -m pytest",
         f"privmine plugins show {stage}={component}",
+        f"privmine audit {stage}={component}",
         f"privmine mine --set {stage}={component}",
     ):
         out.print(f"  {text(step)}")

@@ -95,6 +95,12 @@ def test_an_audited_component_gets_most_of_the_budget() -> None:
     assert plan.select_elements / plan.reconstruct_counts == Fraction(4, 5)
 
 
+def test_a_component_without_its_stage_is_told_with_it() -> None:
+    """The name alone is that of a method; where there is none, the component is named as it should be."""
+    with pytest.raises(UnknownNameError, match="audited with its stage: construct_basis=greedy-merge"):
+        subject_of("greedy-merge")
+
+
 # Reports
 
 
