@@ -12,6 +12,15 @@ from typing import BinaryIO
 from privmine.errors import InputError
 
 
+def at_home(path: str | os.PathLike[str]) -> Path:
+    """A path whose ~ is the home folder, as a shell reads it."""
+    found = Path(path)
+    try:
+        return found.expanduser()
+    except RuntimeError:  # nobody has that name, so that it is a name like any other
+        return found
+
+
 def check_place(path: Path) -> None:
     """Make sure that a file could be written here, before any work is done for it."""
     try:
@@ -30,7 +39,7 @@ def check_place(path: Path) -> None:
 
 def spare(target: Path, sources: Iterable[str | Path]) -> None:
     """Refuse to write over a file that is read."""
-    if any(_are_one(Path(source), target) for source in sources):
+    if any(_are_one(at_home(source), target) for source in sources):
         raise InputError(f"{target} is read here, and writing would replace it; choose another name.")
 
 

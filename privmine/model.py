@@ -35,7 +35,11 @@ STAGES = (
 DATA_STAGES = ("estimate_lambda", "select_elements", "reconstruct_counts")
 
 
-def exact(value: Any, what: str = "The number") -> Fraction:
+#: What a message calls a number whose name it does not know.
+A_NUMBER = "The number"
+
+
+def exact(value: Any, what: str = A_NUMBER) -> Fraction:
     """Turn a number into the fraction that its decimal text means: 0.1 is 1/10, not its binary neighbour."""
     if isinstance(value, Fraction):
         return value

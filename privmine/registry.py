@@ -15,6 +15,7 @@ import attrs
 import cattrs
 import pluggy
 from attrs import define, field, frozen
+from cattrs.errors import AttributeValidationNote
 
 from privmine.errors import (
     DuplicateNameError,
@@ -24,7 +25,7 @@ from privmine.errors import (
     UnknownNameError,
 )
 from privmine.hookspecs import ENTRY_POINT_GROUP, PROJECT, Stages, hookspec
-from privmine.model import STAGES, exact
+from privmine.model import A_NUMBER, STAGES, exact
 
 HELP = "privmine_help"
 
@@ -219,14 +220,18 @@ def build(registered: Registered, parameters: Mapping[str, Any]) -> Any:
     except PrivmineError:
         raise
     except Exception as error:
-        raise InputError(f"{owner} cannot be made: {_innermost(error)}") from error
+        raise InputError(f"{owner} cannot be made: {_reason(error, list(parameters))}") from error
 
 
-def _innermost(error: BaseException) -> str:
-    """The sentence behind cattrs' nested groups."""
+def _reason(error: BaseException, given: list[str]) -> str:
+    """The sentence behind cattrs' nested groups, with the name of the parameter that it is about, if that is known."""
     while isinstance(error, BaseExceptionGroup) and error.exceptions:
         error = error.exceptions[0]
-    return str(error).rstrip(".") + "."
+    sentence = str(error).rstrip(".") + "."
+    notes = [note.name for note in getattr(error, "__notes__", ()) if isinstance(note, AttributeValidationNote)]
+    # A field's own converter leaves no note.
+    name = (notes or (given if len(given) == 1 else []))[:1]
+    return sentence.replace(A_NUMBER, name[0], 1) if name else sentence
 
 
 @cache
@@ -240,9 +245,12 @@ def _converter() -> cattrs.Converter:
 
 
 def _whole(value: Any) -> int:
-    number = exact(value)
-    if number.denominator != 1:
-        raise InputError(f"A whole number is needed, not {value!r}.")
+    try:
+        number = exact(value)
+    except InputError:
+        number = None
+    if number is None or number.denominator != 1:
+        raise InputError(f"{A_NUMBER} must be a whole number, not {value!r}.")
     return int(number)
 
 

@@ -25,7 +25,18 @@ _READ_BY: Final = {
     "fimi": ("--layout", "fimi"),
 }
 
+
+def _refuse_unit(_: click.Context, option: click.Parameter, value: str | None) -> None:
+    """Say why there is no such option, which `mine` has."""
+    if value is not None:
+        raise InputError(
+            f"convert knows no units: the copy has every transaction, and no column that tells whose it is. Drop "
+            f"{option.opts[0]}, and to protect units mine DATA itself."
+        )
+
+
 _copy = partial(click.option, panel="The copy")
+_no_unit = partial(click.option, hidden=True, expose_value=False, callback=_refuse_unit)
 
 
 @click.command()
@@ -39,6 +50,9 @@ _copy = partial(click.option, panel="The copy")
 )
 @_copy("--force", is_flag=True, help="Replace OUT if it exists.")
 @data_options(units=False)
+@_no_unit("--unit")
+@_no_unit("--max-baskets")
+@_no_unit("--merge-by")
 def convert(paths: tuple[str, ...], layout_of_copy: str | None, force: bool, reading: DataOptions) -> None:
     """Copy the transactions of DATA to OUT, in another format or layout.
 

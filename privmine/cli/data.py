@@ -15,7 +15,7 @@ from attrs import field, frozen
 
 from privmine.cli.screen import progress
 from privmine.errors import InputError
-from privmine.files import spare
+from privmine.files import at_home, spare
 from privmine.io import read
 from privmine.io.asked import LAYOUTS
 from privmine.model import Origin
@@ -82,7 +82,7 @@ class DataOptions:
 
     def spare(self, path: str | None, *targets: Path) -> None:
         """Refuse to write over anything that is read."""
-        matches = glob(path or "", recursive=True)  # noqa: PTH207 - the pattern may be absolute
+        matches = glob(str(at_home(path or "")), recursive=True)  # noqa: PTH207 - the pattern may be absolute
         sources = [path, *matches, *(self.given.get(name) for name in ("items", "names", "database"))]
         for target in targets:
             spare(target, (source for source in sources if source is not None))

@@ -6,6 +6,7 @@ import os
 import sys
 import tempfile
 from functools import partial
+from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +17,13 @@ from privmine.cli.data import DataOptions, data_options
 from privmine.cli.interrupts import end_if_interrupted
 from privmine.cli.pipelines import PIPELINE_PANEL, pipeline_options, pipeline_spec
 from privmine.cli.screen import console, drop_output, fail, print_json, progress, table, text
-from privmine.errors import InputError, RunInterrupted, UnsavedReleaseError
+from privmine.errors import InputError, RunInterrupted, UnknownNameError, UnsavedReleaseError
 from privmine.io import groceries
 from privmine.ledger import Ledger
 from privmine.model import DATA_STAGES
 from privmine.pipeline import Pipeline, check_conditions, make_request, noise_source, protects
 from privmine.privacy import amount
+from privmine.registry import registry
 from privmine.release import Release
 from privmine.release.display import CAVEAT, DEFAULT_LEVEL, headline, interval_text, items_text, percent, whole
 from privmine.release.files import check_output, to_json
@@ -109,6 +111,7 @@ def mine(
         raise InputError("How much privacy to spend is yours to say: add --epsilon, for instance --epsilon 1.")
     k = DEFAULT_K if k is None else k
     spec = pipeline_spec(method, file, settings)
+    _check_trust(trust)
     Pipeline.from_spec(spec, trust=trust)  # What is wrong with the pipeline shows before the data is read.
     if options["output"] is not None:
         reading.spare(data, options["output"])
@@ -135,6 +138,16 @@ def mine(
         drop_output()
         made = "made and charged" if release.receipt.private else "made"
         fail(f"The release is {made}, but could not be shown whole; it is in {kept}.", 1)
+
+
+def _check_trust(trust: tuple[str, ...]) -> None:
+    """Refuse to trust what is not installed: most likely a name is misspelt."""
+    for name in trust:
+        try:
+            distribution(name)
+        except (PackageNotFoundError, ValueError):
+            known = {found.distribution for found in registry().components.values()}
+            raise UnknownNameError("installed distribution", name, known, hint="Those have components.") from None
 
 
 def _run(pipeline: Pipeline, transactions: Transactions, k: int, epsilon: str, **options: Any) -> Release:

@@ -21,6 +21,7 @@ from typing import Any
 from attrs import evolve
 
 from privmine.errors import DataError, InputError
+from privmine.files import at_home
 from privmine.io.asked import Asked
 from privmine.io.queries import check_types
 from privmine.io.tables import SAMPLE_ROWS, Batches, Table, arrow, from_stream, guarded, withheld
@@ -69,8 +70,13 @@ def query_table(sql: str, database: str | PathLike[str] | None, asked: Asked) ->
             table = _duckdb_table(sql, None, stack, asked)
         elif _POSTGRES.match(fspath(database)):
             table = _postgres_table(sql, fspath(database), stack)
+        elif "://" in fspath(database):
+            raise InputError(
+                "Of databases at an address only PostgreSQL is known, postgresql://user@host/name. Name a file of "
+                "SQLite or DuckDB instead, or read what another database gives as a frame."
+            )
         else:
-            path = Path(database)
+            path = at_home(database)
             is_sqlite = _kind(path) == "sqlite"
             table = _sqlite_table(sql, path, stack) if is_sqlite else _duckdb_table(sql, path, stack, asked)
         if not table.columns:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import gzip
 import io
+import re
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import BinaryIO, TextIO, TypeVar, cast
 
 from privmine.errors import DataError, InputError
+from privmine.files import at_home
 
 T = TypeVar("T")
 
@@ -34,6 +36,8 @@ FORMATS = {
     ".parquet": "parquet",
     ".pq": "parquet",
 }
+#: How an address begins.
+_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 #: What may stand between cells, and so is guessed; a comma before all others.
 SEPARATORS = (",", ";", "\t", "|")
 #: UTF-8, with or without a mark of the byte order at its beginning.
@@ -52,7 +56,10 @@ HEAD_BYTES = 1 << 18
 
 def files_of(source: str | PathLike[str]) -> tuple[Path, ...]:
     """The files that a name or a pattern stands for, in the order of their names."""
-    path = Path(fspath(source))
+    if _ADDRESS.match(fspath(source)):
+        # The address itself may hold a password.
+        raise InputError("This is an address, and nothing is read from the network: download the file, and name that.")
+    path = at_home(source)
     if str(path) == "-" or (path.exists() and not path.is_file() and not path.is_dir()):
         raise InputError(
             f"{path} is no file on a disk: standard input and pipes cannot be read, since data is looked at more than "

@@ -14,6 +14,7 @@ from attrs import frozen
 from numpy.typing import NDArray
 
 from privmine.errors import DataError, InputError
+from privmine.files import at_home
 from privmine.io.files_in import ending
 from privmine.model import IntArray
 from privmine.store.labels import is_missing, text_of
@@ -143,7 +144,7 @@ def _lines(path: str | PathLike[str], what: str) -> list[str]:
 
 def _text(path: str | PathLike[str], what: str) -> str:
     try:
-        return Path(path).read_text(encoding="utf-8-sig")
+        return at_home(path).read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
         problem = f"The {what} {path} is not UTF-8 text."
     except (OSError, ValueError) as error:

@@ -185,8 +185,11 @@ def whole_or_none(value: Any, what: str) -> int | None:
     if value is None:
         return None
     if isinstance(value, str | float):
-        number = exact(value, what)
-        if number.denominator != 1:
-            raise InputError(f"{what} must be a whole number, not {value!r}.")
+        try:
+            number = exact(value, what)
+        except InputError:
+            number = None
+        if number is None or number.denominator != 1:
+            raise InputError(f"{what} must be a whole number such as 50000, without commas, not {value!r}.")
         value = int(number)
     return whole_number(value, what)

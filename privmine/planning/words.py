@@ -39,7 +39,7 @@ def headline(plan: Plan) -> str:
 
 def facts(plan: Plan) -> list[str]:
     """What the plan was made from, and whom it is about."""
-    about = "" if plan.transactions is None else f" about {plan.transactions:,} transactions,"
+    about = "" if plan.transactions is None else f" about {many(plan.transactions, 'transaction')},"
     lams = plan.lams
     if not lams:
         lam = ""
@@ -194,7 +194,12 @@ def answers(plan: Plan) -> list[str]:
 
 def items(count: int) -> str:
     """So many items."""
-    return "1 item" if count == 1 else f"{count:,} items"
+    return many(count, "item")
+
+
+def many(count: int, noun: str) -> str:
+    """So many of something."""
+    return f"1 {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def number(value: float) -> str:

@@ -48,7 +48,11 @@ def headline(release: Release) -> str:
     kind = "private" if release.receipt.private else "SIMULATED, NOT PRIVATE:"
     count = f"{len(release)} of {release.requested}" if len(release) < release.requested else f"{len(release)}"
     about = "" if release.receipt.n_public else "about "
-    return f"{count} {kind} frequent itemsets of {about}{release.total:,.0f} {release.receipt.counted}"
+    itemsets = "itemset" if count == "1" else "itemsets"
+    total, counted = f"{release.total:,.0f}", release.receipt.counted
+    # The first word is what is counted; others say of whom.
+    counted = counted.replace("transactions", "transaction", 1) if total == "1" else counted
+    return f"{count} {kind} frequent {itemsets} of {about}{total} {counted}"
 
 
 def as_text(release: Release) -> str:

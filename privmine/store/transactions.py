@@ -58,7 +58,7 @@ class Transactions:
     def __repr__(self) -> str:
         # The number of transactions is private.
         told = f", {self.origin}" if self.origin.layout else ""
-        return f"<Transactions over {len(self.universe)} items{told}>"
+        return f"<Transactions over {len(self.universe)} item{'' if len(self.universe) == 1 else 's'}{told}>"
 
     @classmethod
     def from_lists(

@@ -186,6 +186,8 @@ def test_items_restrict_the_copy(tmp_path) -> None:
         (["data.jsonl", "a.csv", "b.csv"], "Name what to copy and where to"),
         (["data.jsonl", "a.csv", "--sql", "select 1"], "With --sql name OUT alone"),
         (["data.jsonl", "copy.xlsx"], "Cannot tell a format"),
+        (["data.jsonl", "copy.csv", "--unit", "customer_id"], "tells whose it is. Drop --unit"),
+        (["data.jsonl", "copy.csv", "--merge-by", "customer_id"], "tells whose it is. Drop --merge-by"),
         (["data.jsonl", "copy.csv", "--to", "list"], "not as list"),
         (["data.jsonl", "nowhere/copy.csv"], "There is no directory"),
         (["missing.jsonl", "copy.csv"], "missing.jsonl"),

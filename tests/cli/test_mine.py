@@ -258,7 +258,12 @@ def test_an_interrupt_says_what_was_charged(monkeypatch, tmp_path, privmine) -> 
     [
         (["--k", "99999999999999999999", "--dry-run"], "at most 10,000"),
         (["--simulate", "--seed", "-1"], "at least 0"),
-        (["--set", "construct_basis.max_length=5.5"], "whole number"),
+        (["--set", "construct_basis.max_length=5.5"], "max_length must be a whole number, not '5.5'"),
+        (["--set", "construct_basis.max_length=abc"], "max_length must be a whole number, not 'abc'"),
+        (["--set", "estimate_lambda.eta=abc"], "eta must be a number such as 0.5 or 1/3, not 'abc'"),
+        (["--trust", "none"], "no installed distribution named 'none'.*Known: privmine,.*Those have components"),
+        (["https://user:secret@host/orders.csv", "--epsilon", "1"], r"^privmine: This is an address, .*download"),
+        (["--sql", "select 1", "--database", "mysql://x", "--epsilon", "1"], "only PostgreSQL is known"),
         (["--pipeline", "use.toml"], "by its name"),
         (["--pipeline", "top.toml"], r"\[stages.construct_basis\]"),
         (["--set", "select_elements.single_basis=-3"], "negative"),

@@ -127,3 +127,16 @@ def test_json_keys_keep_large_numbers():
     """A number may be large; nothing is as long as the largest number."""
     names = json.loads('{"999999999999999999": "far", "0": "near"}')
     assert pm.read([[999999999999999999], [0]], names=names).universe.labels.tolist() == ["far", "near"]
+
+
+def test_a_tilde_is_the_home_folder(tmp_path, monkeypatch) -> None:
+    """As a shell reads it, for data, names and items; a name that nobody has is a name."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "sold.dat").write_text("0 1\n1\n")
+    (tmp_path / "labels.txt").write_text("bread\nmilk\n")
+    read = pm.read("~/sold.dat", names="~/labels.txt", items="~/labels.txt")
+    assert read.universe.labels.tolist() == ["bread", "milk"]
+    assert pm.read("~/*.dat").universe.labels.tolist() == [0, 1]
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "~nobody.dat").write_text("7\n")
+    assert pm.read("~nobody.dat").universe.labels.tolist() == [7]

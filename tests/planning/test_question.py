@@ -20,7 +20,7 @@ from privmine.planning.question import assumed_lambdas
         ({"bases": [range(24)]}, "16,777,216 bins"),
         ({"lam": 2.5}, "must be a whole number"),
         ({"transactions": True}, "must be at least 1"),
-        ({"transactions": "many"}, "must be a number"),
+        ({"transactions": "many"}, "must be a whole number"),
         ({"target_error": float("nan")}, "must be finite"),
         ({"unit": ""}, "unit"),
         ({"merge_by": "customer_id", "unit": "customer_id"}, "not both"),

@@ -37,6 +37,11 @@ def test_what_the_errors_are_for_is_said(question: dict[str, object], sentence: 
     assert sentence in str(pm.plan(30, 1, **question))  # type: ignore[arg-type]
 
 
+def test_one_is_no_plural() -> None:
+    """Of transactions as of items."""
+    assert "Assumes: about 1 transaction, 1 item to choose from" in str(pm.plan(1, 1, transactions=1, items=1))
+
+
 def test_who_is_protected_is_said() -> None:
     """With the number of transactions that count."""
     assert "one customer_id, of whom up to 5 transactions are counted" in str(

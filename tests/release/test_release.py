@@ -342,6 +342,13 @@ def test_no_export_of_a_simulation_promises_anything(simulated, tmp_path, suffix
         assert "changes the probability" not in text
 
 
+def test_one_is_no_plural() -> None:
+    """Neither in the headline of a release nor of the data."""
+    data = pm.Transactions.from_lists([["a"]])
+    assert repr(data) == "<Transactions over 1 item>"
+    assert repr(pm.mine(data, 1, 1, n_public=True)).startswith("1 private frequent itemset of 1 transaction\n")
+
+
 def test_simulated_rows_say_so(simulated, private) -> None:
     """A column that only simulations have goes along into frames and tables."""
     assert simulated.to_pandas()["simulated"].all()
