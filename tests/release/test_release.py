@@ -120,14 +120,14 @@ def test_a_small_negative_count_is_not_minus_zero(private) -> None:
     ("options", "words"),
     [
         ({}, "transactions"),
-        ({"unit": ["x"] * 3, "max_baskets": 2}, "counted transactions, at most 2 of each unit"),
-        ({"merge_by": ["x"] * 3}, "transactions, one for each unit"),
+        ({"unit": list(range(300)), "max_baskets": 2}, "counted transactions, at most 2 of each unit"),
+        ({"merge_by": list(range(300))}, "transactions, one for each unit"),
     ],
     ids=["transaction", "bounded", "merged"],
 )
 def test_the_headline_says_what_is_counted(tmp_path, options, words) -> None:
     """Transactions, those that a bound left, or one for each unit; a file remembers it."""
-    release = pm.mine(pm.read([["a"], ["b"], ["a", "b"]], **options), 1, 1)
+    release = pm.mine(pm.read([["a"], ["b"], ["a", "b"]] * 100, **options), 1, 1)
     assert repr(release).splitlines()[0].endswith(f" {words}")
     release.save(tmp_path / "release.csv")
     assert repr(pm.load(tmp_path / "release.csv")) == repr(release)
