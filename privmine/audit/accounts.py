@@ -49,6 +49,9 @@ def _price(call: Call) -> Iterator[Finding]:
     if call.misnamed:
         told = f"{call.query.name!r} was answered with other candidates than were drawn"
         yield Finding("candidates", call.stage, told)
+    if call.uneven:
+        told = f"{call.query.name!r} does not draw all candidates of its tail equally often"
+        yield Finding("candidates", call.stage, told)
     sides = 1 if call.sensitivity.monotone else 2
     moves = call.sensitivity.l1 if call.kind == "measure" else call.draws * call.sensitivity.linf * sides
     # The rate of an exponential selection is the inverse of a scale.

@@ -58,7 +58,8 @@ class Effort:
         samples: how many runs on each database of a sampled pair.
         cases: on how many of `SAMPLED_CASES`; the one that suits the audited stage comes first.
         epsilon: the budget of the sampled runs. At ε = 4 an event's probability moves so far that some
-            thousand runs show it; with few runs, only a leak beyond all bounds shows, best against a small claim.
+            thousand runs show it. A leak that does not grow with ε shows best against a small claim, and with few
+            runs no other does; so the first pair is sampled at ε = 1 in any case.
         apart: how many of the generated pairs are replayed in new processes as well, where there are worker processes.
         exact_runs: how many runs more, on each database of the first pair, with the noise of releases.
     """
@@ -311,6 +312,8 @@ def _sampled(plan: _Plan, pool: Executor | None) -> tuple[SampledCase, ...]:
     subject, effort = plan.subject, plan.effort
     cases = plan.sampled_cases()
     tasks = [(case, plan.noise, effort.samples) for case in cases[: effort.cases]]
+    if tasks and effort.epsilon > 1:
+        tasks.append((evolve(cases[0], epsilon=1), plan.noise, effort.samples))
     if effort.exact_runs and plan.noise is SimulatedNoise:
         tasks.append((cases[0], secure_noise, effort.exact_runs))
     error_rate = plan.error_rate / (1 if plan.noise in (SimulatedNoise, secure_noise) else 2)

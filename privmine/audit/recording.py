@@ -14,13 +14,13 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from fractions import Fraction
-from random import Random
 from typing import Any, TypeAlias
 
 import numpy as np
 from attrs import evolve
 from numpy.typing import NDArray
 
+from privmine.audit.tails import is_uneven, tail_names
 from privmine.audit.trace import Call, Result, Trace
 from privmine.curator import Curator, Measurement, Selection, close
 from privmine.errors import PrivmineError
@@ -32,9 +32,6 @@ from privmine.queries import VERIFIED, Candidate, Query, Scores
 from privmine.run import RESULTS, Part, stage_manager
 
 WatchCurator: TypeAlias = Callable[[Curator], Curator]
-
-#: So many members of a tail are named with the same random numbers on both databases.
-_TAIL_TRIES = 16
 
 
 class DivergedError(PrivmineError):
@@ -149,7 +146,8 @@ class WatchedCurator(Curator):
         call = self._trace.events[-1]
         assert isinstance(call, Call)
         call.candidates = _candidates(query, scores)
-        call.tail_names = _tail_names(scores)
+        call.tail_names = tail_names(scores)
+        call.uneven = type(query) not in VERIFIED and is_uneven(scores, query.size)
         if not self._replays:
             call.answer = super()._names(query, scores, drawn)
             call.misnamed = not _are_named(scores, drawn, call.answer)
@@ -174,23 +172,6 @@ def _are_named(scores: Scores, drawn: IntArray, names: list[Candidate]) -> bool:
     return len(names) == len(drawn) and all(
         index >= listed or name == scores.candidate(index) for index, name in zip(drawn.tolist(), names, strict=True)
     )
-
-
-def _tail_names(scores: Scores) -> tuple[Any, ...]:
-    """Which members of the tail are named for some random numbers, and of which range each number was."""
-    if scores.tail_member is None:
-        return ()
-    # Members are drawn from all candidates and those that are listed are rejected, so that how many numbers it
-    # takes to answer depends on the data; what is named for one number must not.
-    numbers = Random(0)  # noqa: S311 - nothing that is drawn here is answered
-    bounds: list[int] = []
-
-    def below(bound: int) -> int:
-        bounds.append(bound)
-        return numbers.randrange(bound)
-
-    names = tuple(scores.tail_member(below) for _ in range(_TAIL_TRIES))
-    return (*names, *bounds)
 
 
 def unwatched(curator: Curator) -> Curator:

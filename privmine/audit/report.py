@@ -164,9 +164,9 @@ class AuditReport:
         )
 
     @property
-    def epsilon(self) -> Fraction | None:
-        """The budget of the sampled runs."""
-        return self.sampled[0].case.epsilon if self.sampled else None
+    def epsilons(self) -> tuple[Fraction, ...]:
+        """The budgets of the sampled runs."""
+        return tuple(dict.fromkeys(sampled.case.epsilon for sampled in self.sampled))
 
     def __str__(self) -> str:
         return "\n".join(self.lines())
@@ -188,7 +188,8 @@ class AuditReport:
                 lines.append(f"  {ONCE}")
         bound = self.best_bound
         if bound is not None:
-            lines.append(f"  sampled at ε = {self.epsilon}: {bound}; confidence {confidence(bound)}")
+            epsilon = next(sampled.case.epsilon for sampled in self.sampled if bound in sampled.bounds)
+            lines.append(f"  sampled at ε = {epsilon}: {bound}; confidence {confidence(bound)}")
         lines.extend(
             f"    on {sampled.case.code()} with {sampled.noise} noise"
             for sampled in self.sampled

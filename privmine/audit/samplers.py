@@ -28,7 +28,7 @@ from privmine.audit.recording import RecordingNoise
 from privmine.audit.statistical import ERROR_RATE, Bound, lower_bounds
 from privmine.audit.trace import Trace
 from privmine.curator import Curator, Desk, Meter
-from privmine.model import Public
+from privmine.model import Public, Unit
 from privmine.noise import secure
 from privmine.noise.protocol import NoiseSource, NoisyTopSource
 from privmine.privacy import PureDP
@@ -52,6 +52,8 @@ _QUERIES: tuple[Query, ...] = (
     WeightedSupports(1, _ITEMS, [0, 60, 30, 20, 15]),
     RankGap(3, 1, 4),
 )
+#: One transaction, and a customer whose transactions count up to three times.
+_UNITS = (Unit(), Unit("customer", baskets=3))
 
 
 @frozen
@@ -97,36 +99,37 @@ class SamplerCheck:
 def sampler_checks() -> list[SamplerCheck]:
     """Every mechanism of the curator, for several sensitivities and budgets."""
     return [
-        *(_laplace_check(query, epsilon) for query, epsilon in product(_QUERIES, BUDGETS)),
+        *(_laplace_check(query, epsilon, unit) for query, epsilon, unit in product(_QUERIES, BUDGETS, _UNITS)),
         *(
-            _selection_check(query, draws, epsilon, noisy)
-            for query, draws, epsilon, noisy in product(_QUERIES, (1, 3), BUDGETS, (False, True))
+            _selection_check(query, draws, epsilon, unit, noisy)
+            for query, draws, epsilon, unit, noisy in product(_QUERIES, (1, 3), BUDGETS, _UNITS, (False, True))
         ),
     ]
 
 
-def _asked(ask: Callable[[Curator], object], epsilon: Fraction) -> tuple[Fraction, Fraction]:
+def _asked(ask: Callable[[Curator], object], epsilon: Fraction, unit: Unit) -> tuple[Fraction, Fraction]:
     """What the curator charges for a question, and the scale or rate that it draws with."""
     database = make_database(_ROWS, _ITEMS)
     trace = Trace()
     meter = Meter(epsilon)
     noise = RecordingNoise(trace, 0)
-    desk = Desk(database.store, Public(database.universe), noise, PureDP(), meter, lambda cls: False)
+    desk = Desk(database.store, Public(database.universe, unit=unit), noise, PureDP(), meter, lambda cls: False)
     ask(Curator(desk, "reconstruct_counts", "audit", epsilon))
     (call,) = trace.calls
     return meter.spent, call.factor
 
 
-def _laplace_check(query: Query, epsilon: Fraction) -> SamplerCheck:
-    charged, scale = _asked(lambda curator: curator.measure(query), epsilon)
+def _laplace_check(query: Query, epsilon: Fraction, unit: Unit) -> SamplerCheck:
+    charged, scale = _asked(lambda curator: curator.measure(query), epsilon, unit)
+    moved = query.sensitivity.l1 * unit.baskets
     drawn = scale_handed_to_opendp(scale)
     enable_features("contrib")
     measurement: Any = make_laplace(vector_domain(atom_domain(T="i64")), l1_distance(T="i64"), drawn)
     return SamplerCheck(
-        f"measure, L1 = {query.sensitivity.l1}",
+        f"measure, L1 = {moved}",
         charged,
-        measurement.map(int(query.sensitivity.l1)),
-        query.sensitivity.l1 / epsilon,
+        measurement.map(int(moved)),
+        moved / epsilon,
         Fraction(drawn),
     )
 
@@ -155,14 +158,15 @@ def _measurements_noted() -> Iterator[list[float]]:
         secure._laplace_measurement = original  # noqa: SLF001
 
 
-def _selection_check(query: Query, draws: int, epsilon: Fraction, noisy: bool) -> SamplerCheck:
+def _selection_check(query: Query, draws: int, epsilon: Fraction, unit: Unit, noisy: bool) -> SamplerCheck:
     """A selection against OpenDP's noisy top k, whose privacy map is the one of peeling and of noise on the scores."""
     if noisy:
-        charged, scale = _asked(lambda curator: curator.choose_noisy(query, draws), epsilon)
+        charged, scale = _asked(lambda curator: curator.choose_noisy(query, draws), epsilon, unit)
     else:
-        charged, rate = _asked(lambda curator: curator.choose(query, draws), epsilon)
+        charged, rate = _asked(lambda curator: curator.choose(query, draws), epsilon, unit)
         scale = 1 / rate
     declared = query.sensitivity
+    moved = declared.linf * unit.baskets
     enable_features("contrib")
     measurement: Any = make_noisy_top_k(
         vector_domain(atom_domain(T="i64")),
@@ -173,10 +177,10 @@ def _selection_check(query: Query, draws: int, epsilon: Fraction, noisy: bool) -
     )
     kind = "monotone" if declared.monotone else "not monotone"
     return SamplerCheck(
-        f"{'choose_noisy' if noisy else 'choose'}, {draws} draws, L∞ = {declared.linf}, {kind}",
+        f"{'choose_noisy' if noisy else 'choose'}, {draws} draws, L∞ = {moved}, {kind}",
         charged,
-        measurement.map(int(declared.linf)),
-        draws * declared.linf * (1 if declared.monotone else 2) / epsilon,
+        measurement.map(int(moved)),
+        draws * moved * (1 if declared.monotone else 2) / epsilon,
         scale,
     )
 

@@ -40,6 +40,7 @@ class Call:
         tail_names: which members of the tail are named for random numbers that are the same in every run.
         answer: the noisy values, or the chosen candidates.
         misnamed: whether candidates were answered with that were not drawn.
+        uneven: whether some candidate of the tail is drawn more often than others.
     """
 
     stage: str
@@ -56,6 +57,7 @@ class Call:
     tail_names: tuple[Any, ...] = ()
     answer: Any = None
     misnamed: bool = False
+    uneven: bool = False
 
     @property
     def shape(self) -> tuple[str, str, int, int]:

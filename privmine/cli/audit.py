@@ -222,7 +222,7 @@ def _show(checks: list[SamplerCheck], reports: list[AuditReport]) -> None:
         )
     print_whole_words(rows)
     pairs = sorted({report.pairs for report in reports})
-    sampled = ", ".join(dict.fromkeys(f"{report.epsilon}" for report in reports if report.sampled))
+    sampled = " and ".join(dict.fromkeys(str(epsilon) for report in reports for epsilon in report.epsilons))
     out.print(
         f"\nReplayed on {' to '.join(f'{count:,}' for count in dict.fromkeys((pairs[0], pairs[-1])))} pairs each"
         + (f"; sampled at ε = {sampled}." if sampled else ".")

@@ -9,14 +9,37 @@ import numpy as np
 import pytest
 from attrs import evolve, frozen
 
-from privmine.api import hookimpl
-from privmine.audit import Case, Effort, audit, mechanism_bound, replay
+from privmine.api import (
+    Elements,
+    ItemSupports,
+    NoisyCounts,
+    Sensitivity,
+    Supports,
+    TruncatedSupports,
+    hookimpl,
+)
+from privmine.audit import (
+    Case,
+    CustomerCase,
+    CustomerDatabase,
+    Effort,
+    Evidence,
+    audit,
+    audits,
+    lower_bounds,
+    mechanism_bound,
+    replay,
+    samplers,
+)
 from privmine.audit import statistical as module
 from privmine.audit.columns import columns_of
 from privmine.audit.samplers import TOLERANCE, SamplerCheck
 from privmine.curator import Curator
+from privmine.model import Unit
+from privmine.noise.simulated import SimulatedNoise
 from privmine.pipeline import Pipeline
 from privmine.privacy import Charge, PureDP
+from privmine.queries import Scores
 
 SMALL = Case(items=3, transactions=[(0, 1), (0,)], extra=(1, 2), k=3)
 REPLAY = Effort("replay only", pairs=40, examples=0, samples=0, cases=0)
@@ -82,12 +105,171 @@ def test_labels_and_features_are_those_of_the_runs_for_the_search() -> None:
     assert np.isnan(column.values[0]).tolist() == [False, False, True, True]
 
 
+def test_features_are_chosen_by_the_runs_for_the_search(monkeypatch) -> None:
+    """Which features there are must not be known from the runs that test them."""
+    asked = []
+    monkeypatch.setattr(
+        module, "columns_of", lambda first, second, rows: (asked.append(rows), columns_of(first, second, rows))[1]
+    )
+    mechanism_bound(noisy, 0.0, 2.0, 1, samples=400)
+    assert asked == [slice(0, 200)]
+
+
+def own_noise(seed: int) -> SimulatedNoise:
+    """A source of one's own, and a right one."""
+    return SimulatedNoise(seed)
+
+
+def test_the_error_rate_is_divided_between_a_source_and_the_runs_with_it(monkeypatch) -> None:
+    """All bounds of a report hold together: half of it for the pairs, half for the ways to draw."""
+    rates = []
+
+    def noted(*arguments, error_rate, **options):
+        rates.append(error_rate)
+        return lower_bounds(*arguments, error_rate=error_rate, **options)
+
+    monkeypatch.setattr(audits, "lower_bounds", noted)
+    monkeypatch.setattr(samplers, "lower_bounds", noted)
+    effort = Effort("tiny", pairs=0, examples=0, samples=40, cases=2)
+    audit("privbasis", effort=effort, noise=own_noise, error_rate=0.01)
+    assert len(rates) == 4 + 2
+    assert sum(rates) == pytest.approx(0.01)
+    rates.clear()
+    audit("privbasis", effort=effort, error_rate=0.01)
+    assert sum(rates) == pytest.approx(0.01)
+
+
+def test_a_small_budget_is_sampled_by_every_effort() -> None:
+    """A leak that does not grow with ε stays below a large claim; whatever a quick audit finds, the others try too."""
+    effort = Effort("tiny", pairs=0, examples=0, samples=40, cases=1, epsilon=4)
+    report = audit("privbasis", effort=effort)
+    assert report.epsilons == (4, 1)
+    assert [sampled.case.extra for sampled in report.sampled] == [(0, 1, 2, 3)] * 2
+    assert audit("privbasis", effort=evolve(effort, epsilon=1)).epsilons == (1,)
+
+
+def test_evidence_for_one_unit_is_none_for_another() -> None:
+    """A forgotten unit is found although the same pipeline held with it before."""
+    evidence, effort = Evidence(), Effort("tiny", pairs=20, examples=0, samples=0, cases=0)
+    unit = Unit("customer", baskets=2)
+    assert audit("privbasis", effort=effort, unit=unit, evidence=evidence).ok
+    forgotten = audit("privbasis", effort=effort, unit=unit, database=CustomerDatabase(), evidence=evidence)
+    assert forgotten.verdict == "violates"
+    assert audit("privbasis", effort=effort, evidence=evidence).differ_by == "one transaction"
+
+
+def test_transactions_of_customers_are_shuffled() -> None:
+    """Another order on each side: what depends on the order of rows shows."""
+    case = CustomerCase(items=3, customers=[[(0,), (1,), (2,)]] * 4, extra=[(0, 1)], shuffled=True, seed=1)
+    smaller, larger = case.databases
+    plain = evolve(case, shuffled=False).databases
+    assert smaller != plain[0]
+    assert larger != plain[1]
+    assert [sorted(rows) for rows in case.databases] == [sorted(rows) for rows in plain]
+    assert [row for row in larger if row[0] < 4] != list(smaller)
+
+
 def test_charges_must_agree_to_12_digits() -> None:
     """The last digits are rounding; more are a mistake."""
     assert TOLERANCE == 1e-12
     for factor, agrees in [(1 + 1e-13, True), (1 - 1e-13, True), (1 + 1e-11, False), (1 - 1e-11, False)]:
         check = SamplerCheck("measure", Fraction(2), 2 * factor, Fraction(1), Fraction(1))
         assert check.agrees == agrees == check.ok
+
+
+#: What the next query declares.
+DECLARED = [1]
+
+
+class Counts(ItemSupports):
+    """Supports that declare what they were told to."""
+
+    @property
+    def sensitivity(self) -> Sensitivity:
+        return Sensitivity(3 + DECLARED[0], 3 + DECLARED[0], 1, monotone=True)
+
+
+@frozen
+class Sharper:
+    """Asks once, with a sensitivity or a scale that depends on the data."""
+
+    what: str
+
+    @hookimpl
+    def select_elements(self, curator) -> Elements:
+        DECLARED[0] = count = curator._desk.store.count()
+        if self.what == "sensitivity":
+            # It is chosen by the largest change of one score only, so that the noise is the same.
+            curator.choose(Counts(3), 1, Fraction(1, 10))
+        else:
+            curator._desk.noise.laplace(np.zeros(1, dtype=np.int64), Fraction(count))
+        return Elements(())
+
+
+@pytest.mark.parametrize("what", ["sensitivity", "factor"])
+def test_declarations_and_scales_that_depend_on_the_data_are_found(what) -> None:
+    """The noise tells what it was scaled by, and so does a declaration."""
+    findings = replay(Pipeline(select_elements=Sharper(what), trust="local code"), SMALL)
+    assert f"its {what} is " in " ".join(finding.message for finding in findings if finding.rule == "query")
+
+
+@frozen
+class AsksTwice:
+    """Draws once more at the end of a run, if there are many transactions."""
+
+    @hookimpl
+    def reconstruct_counts(self, curator) -> NoisyCounts:
+        curator.measure(Supports([()]), curator.remaining / 2)
+        if curator._desk.store.count() > 2:
+            curator.measure(Supports([()]))
+        return NoisyCounts([()], [0.0], [1.0], 0.0, 1.0)
+
+
+def test_a_run_that_goes_on_is_another_one() -> None:
+    """The replay has no answer left for it."""
+    (finding,) = replay(Pipeline(reconstruct_counts=AsksTwice()), SMALL)
+    assert (finding.rule, finding.stage) == ("calls", "reconstruct_counts")
+
+
+class Skewed(TruncatedSupports):
+    """Draws one member of its tail more often than the others."""
+
+    def scores(self, store) -> Scores:
+        favourite = self.candidate(self.size - 1)
+        return evolve(
+            super().scores(store),
+            tail_member=lambda below: favourite if below(4) else self.candidate(below(self.size)),
+        )
+
+
+class Rejecting(TruncatedSupports):
+    """Draws numbers until one fits; all members are equally likely, in endlessly many ways."""
+
+    def scores(self, store) -> Scores:
+        def member(below):
+            while (number := below(2 ** self.size.bit_length())) >= self.size:
+                pass
+            return self.candidate(number)
+
+        return evolve(super().scores(store), tail_member=member)
+
+
+@frozen
+class ChoosesFromTheTail:
+    """Chooses an itemset, seldom one that is listed."""
+
+    query: type[TruncatedSupports]
+
+    @hookimpl
+    def select_elements(self, request, curator) -> Elements:
+        query = self.query(k=1, max_length=2, item_count=len(request.public.universe), gamma=100)
+        return Elements((), curator.choose(query).chosen)
+
+
+@pytest.mark.parametrize(("query", "found"), [(Skewed, {"candidates"}), (TruncatedSupports, set()), (Rejecting, set())])
+def test_a_tail_must_be_drawn_from_equally(query, found) -> None:
+    """What is listed on the neighbour has the weight of its score there, and must have the same in the tail."""
+    assert rules(Pipeline(select_elements=ChoosesFromTheTail(query), trust="local code")) == found
 
 
 # Accounts
