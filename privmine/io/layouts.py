@@ -169,6 +169,8 @@ class _Chooser:
         item = self.named.get("item", lists[0] if len(lists) == 1 else None)
         if item is None:
             raise self.unclear()
+        if guessed is None and "item" not in self.named and len(self.table.columns) > 1:
+            guessed = {"item": self.table.columns[item]}  # What a column holds was found out by looking at it.
         if self.table.kinds[item] != "list":
             self._check_labels(item)
             raise InputError(f"{begun(self.table.shown(item))} holds no lists. {self.table.listing()}")

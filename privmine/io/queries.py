@@ -11,18 +11,17 @@ from privmine.errors import InputError
 
 #: Functions that find out types by looking at a file.
 _READERS = re.compile(
-    r"\b(?:read_csv|read_csv_auto|sniff_csv|read_json|read_json_auto|read_ndjson|read_ndjson_auto|read_xlsx)\s*\(",
+    r"\b(?:read_csv|read_csv_auto|sniff_csv|read_json|read_json_auto|read_ndjson|read_ndjson_auto|read_xlsx)\"?\s*\(",
     re.IGNORECASE,
 )
 #: Names of files from which DuckDB selects with such a function unless another one is named.
 _TEXT_FILE = re.compile(
     r"""(['"])[^'"\n]*\.(?:csv|tsv|tab|txt|json|jsonl|ndjson|xlsx)(?:\.(?:gz|zst|bz2))?\1""", re.IGNORECASE
 )
-#: What fixes the types of such a function.
-_FIXED = re.compile(
-    r"\b(?:all_varchar\s*(?:=>|:=|=)\s*(?:true|1\b|'true')|(?:columns|types|dtypes|column_types)\s*(?:=>|:=|=))",
-    re.IGNORECASE,
-)
+#: What fixes the types of such a function, all of them: `types=` leaves those open that it does not name.
+_FIXED = re.compile(r"\b(?:all_varchar\s*(?:=>|:=|=)\s*(?:true|1)\b|columns\s*(?:=>|:=|=)\s*\{)", re.IGNORECASE)
+#: Texts, names in quotes, and comments; a comment that begins in a text is none.
+_TEXT_OR_COMMENT = re.compile(r"""('(?:[^']|'')*'|"(?:[^"]|"")*")|--[^\n]*|/\*.*?\*/""", re.DOTALL)
 
 
 def check_types(sql: str) -> None:
@@ -30,10 +29,12 @@ def check_types(sql: str) -> None:
 
     Privacy: they would depend on every row, and how one person's labels read on those of others.
     """
-    rest = sql
+    rest = _TEXT_OR_COMMENT.sub(lambda found: found[1] or " ", sql)
     while call := _READERS.search(rest):
         end = _closing(rest, call.end())
-        if not _FIXED.search(rest[call.end() : end]):
+        arguments = _TEXT_OR_COMMENT.sub("''", rest[call.end() : end])
+        # A comment within a comment is not followed.
+        if not _FIXED.search(arguments) or "*/" in arguments:
             raise InputError(_ADVICE)
         rest = rest[: call.start()] + rest[end:]
     if _TEXT_FILE.search(rest):

@@ -162,6 +162,13 @@ def diagnoses(tmp_path, monkeypatch):
         "read_csv('o.csv', all_varchar = true) union all from 'o.csv'",
         "read_csv('o.csv', all_varchar = true) union all from read_csv('o.csv')",
         "read_csv(concat('o', ').csv'), delim = ',')",
+        "read_csv('o.csv', types={'visit': 'BIGINT'})",
+        "read_csv('o.csv', header=true /* all_varchar=true */)",
+        "read_csv('o.csv', header=true /* /* */ , all_varchar=true */)",
+        "read_csv('o.csv', -- all_varchar=true\n header=true)",
+        "read_csv('o.csv', comment='all_varchar=true')",
+        "\"read_csv\"(concat('o', '.csv'))",
+        "read_json('o.json', columns='auto')",
     ],
 )
 def test_a_query_over_text_that_leaves_the_types_open(table):
@@ -177,7 +184,7 @@ def test_a_query_over_text_that_leaves_the_types_open(table):
         "read_csv('o.csv', all_varchar=true)",
         "read_csv_auto('o.csv.gz', ALL_VARCHAR = True)",
         "read_csv('o.csv', columns = {'visit': 'VARCHAR', 'code': 'VARCHAR'})",
-        "read_csv('o.csv', types={'visit': 'BIGINT', 'code': 'VARCHAR'})",
+        "read_csv('o.csv', /* a comment */ all_varchar=true)",
         "read_json('o.json', columns={'visit': 'BIGINT', 'code': 'VARCHAR'})",
         "'o.parquet'",
     ],

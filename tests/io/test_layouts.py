@@ -53,6 +53,8 @@ LONG = counted("ab", "b")
         ({"u": [1, 1, 2], "what": list("abb"), "z": list("zzz")}, {"transaction": "u", "item": "what"}, {}),
         ({"c": [7, 7, 8], "order_id": [1, 1, 2], "item": list("abb")}, {"unit": "c", "max_baskets": 1}, None),
         ({"words": [["a", "b"], ["b"]]}, {}, {"item": "words"}),
+        ({"words": [["a", "b"], ["b"]]}, {"layout": "list"}, {}),
+        ({"words": [["a", "b"], ["b"]], "n": [1, 2]}, {"layout": "list"}, {"item": "words"}),
         ({"words": [["a", "b"], ["b"]], "n": [[1], [2]]}, {"item": "words"}, {}),
         ({"t": [1, 1, 2], "words": [["a"], ["b"], ["b"]]}, {"item": "words", "transaction": "t"}, {}),
         ({"a": [True, False], "b": [True, True]}, {}, {"layout": "one-hot"}),

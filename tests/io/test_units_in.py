@@ -109,6 +109,18 @@ def test_what_a_customer_keeps_does_not_depend_on_how_others_are_called():
         assert both - alone == Counter({frozenset("d"): 1})
 
 
+def test_what_a_customer_keeps_does_not_depend_on_what_others_buy():
+    """Another's item may come before all others in the universe; a basket is told by its labels, not their places."""
+    baskets = [[f"item {number}", f"item {number + 1}"] for number in range(40)]
+
+    def kept(more):
+        found = pm.read([*more, *baskets], unit=["newcomer"] * len(more) + ["customer"] * 40, max_baskets=5)
+        return {basket for basket in baskets_of(found) if "first of all" not in basket}
+
+    assert len(kept([])) == 5
+    assert kept([["first of all"]]) == kept([])
+
+
 @pytest.mark.parametrize("missing", [None, float("nan"), pd.NA, pd.NaT])
 def test_a_missing_unit_is_always_refused(missing, tmp_path):
     """A row that does not say whose it is cannot be protected; it is not even dropped on request."""
