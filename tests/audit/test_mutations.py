@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import logging
-import warnings
 from fractions import Fraction
 from math import ceil
 
 import numpy as np
 import pytest
-from attrs import evolve, frozen
+from attrs import frozen
 
 from privmine.api import (
     BasisSet,
@@ -25,35 +23,19 @@ from privmine.api import (
     hookimpl,
 )
 from privmine.audit import AuditReport, Effort, audit, mechanism_bound, quick_audit, sampler_checks, source_bounds
-from privmine.audit.audits import SAMPLED_CASES
-from privmine.audit.replay import traces
 from privmine.curator import Curator, Meter
-from privmine.defaults import BasisFrequencies, ItemsAndPairs
-from privmine.errors import InputError, PrivmineWarning
+from privmine.defaults import BasisFrequencies
 from privmine.noise import secure
-from privmine.noise.secure import SecureNoise
 from privmine.noise.simulated import SimulatedNoise
 from privmine.pipeline import Pipeline
 from privmine.privacy import PureDP
 from privmine.store.rows import Rows
-from privmine.store.transactions import Transactions
-
-REPLAY = Effort("replay only", pairs=40, examples=0, samples=0, cases=0)
 
 
 def shown(report: AuditReport) -> AuditReport:
     """Print a report: `pytest -s` shows the verdict on every mutation."""
     print(report)
     return report
-
-
-def rules(target, **options) -> set[str]:
-    """Audit by replay; the rules that the smallest counterexample breaks."""
-    report = shown(audit(target, effort=REPLAY, **options))
-    if report.counterexample is None:
-        return set()
-    assert report.verdict in ("violates", "refused")
-    return {finding.rule for finding in report.counterexample.findings}
 
 
 def data_of(curator: Curator):
@@ -93,7 +75,7 @@ def test_lambda_that_spends_all_is_refused() -> None:
     assert "was requested" in str(report)
 
 
-def test_lambda_that_spends_all_is_found_without_a_refusal(monkeypatch) -> None:
+def test_lambda_that_spends_all_is_found_without_a_refusal(rules, monkeypatch) -> None:
     """If the curator did not refuse it, the replay would find that the plan is exceeded."""
     lenient(monkeypatch)
     assert "budget" in rules(GreedyLambda())
@@ -115,14 +97,14 @@ class FractionalPairs:
         )
 
 
-def test_fractional_pairs_are_refused() -> None:
+def test_fractional_pairs_are_refused(replayed) -> None:
     """⌈λ₂⌉ draws at ε/λ₂ overspend the share by the rounding, and the last one is refused."""
-    report = shown(audit(FractionalPairs(), effort=REPLAY))
+    report = replayed(FractionalPairs())
     assert report.verdict == "refused"
     assert "select_elements" in str(report)
 
 
-def test_fractional_pairs_are_found_without_a_refusal(monkeypatch) -> None:
+def test_fractional_pairs_are_found_without_a_refusal(rules, monkeypatch) -> None:
     """The overspending is found by the replay too."""
     lenient(monkeypatch)
     assert "budget" in rules(FractionalPairs())
@@ -154,20 +136,20 @@ def as_printed() -> Pipeline:
     return Pipeline(estimate_lambda=EveryItem(), select_elements=AsPrinted())
 
 
-def test_negative_pairs_are_refused() -> None:
+def test_negative_pairs_are_refused(replayed) -> None:
     """PrivBasis as printed asks for more than its share where λ > η·k, and is refused."""
-    report = shown(audit(as_printed(), effort=REPLAY))
+    report = replayed(as_printed())
     assert report.verdict == "refused"
     assert "is left for select_elements" in str(report)
 
 
-def test_negative_pairs_are_found_without_a_refusal(monkeypatch) -> None:
+def test_negative_pairs_are_found_without_a_refusal(rules, monkeypatch) -> None:
     """The replay finds that β₁ exceeds α₂."""
     lenient(monkeypatch)
     assert "budget" in rules(as_printed())
 
 
-def test_noise_drawn_before_its_charge_is_found(monkeypatch) -> None:
+def test_noise_drawn_before_its_charge_is_found(rules, monkeypatch) -> None:
     """A curator that does not charge at all is found out by its own draws."""
     monkeypatch.setattr(Curator, "_charge", lambda *arguments: None)
     assert "unpaid" in rules("privbasis")
@@ -208,9 +190,9 @@ class ByFrequency:
         return Elements([item for (item,) in chosen])
 
 
-def test_counts_declared_as_frequencies_are_found() -> None:
+def test_counts_declared_as_frequencies_are_found(replayed) -> None:
     """A selection by counts whose query declares 1/N moves by 1."""
-    report = shown(audit(ByFrequency(), effort=REPLAY))
+    report = replayed(ByFrequency())
     assert report.verdict == "violates"
     assert "declares at most 0.01" in str(report)
 
@@ -245,7 +227,7 @@ class SmallBases:
         return BasisSet(bases=[(item,) for item in elements.items] or [()])
 
 
-def test_sensitivity_1_for_many_bases_is_found() -> None:
+def test_sensitivity_1_for_many_bases_is_found(rules) -> None:
     """Bins of w bases move by w in the L1 norm."""
     pipeline = Pipeline(construct_basis=SmallBases(), reconstruct_counts=CheapFrequencies())
     assert rules(pipeline) == {"sensitivity"}
@@ -271,19 +253,19 @@ class BoundedHistogram:
         return Elements(np.argsort(-noisy, kind="stable")[:3].tolist())
 
 
-def test_weights_that_round_up_are_found() -> None:
+def test_weights_that_round_up_are_found(replayed) -> None:
     """Three weights of 4 tenths exceed the 10 that are declared; the smallest counterexample has three items."""
-    report = shown(audit(BoundedHistogram(), effort=REPLAY))
+    report = replayed(BoundedHistogram())
     assert report.verdict == "violates"
     assert {finding.rule for finding in report.counterexample.findings} == {"sensitivity"}
     assert len(report.counterexample.case.extra) == 3
     assert report.counterexample.case.transactions == ()
 
 
-def test_duplicates_counted_twice_are_found(monkeypatch) -> None:
+def test_duplicates_counted_twice_are_found(replayed, monkeypatch) -> None:
     """A store that does not make sets of its rows moves a support by 2."""
     monkeypatch.setattr(Rows, "as_sets", lambda self: self)
-    report = shown(audit("privbasis", effort=REPLAY))
+    report = replayed("privbasis")
     assert report.verdict == "violates"
     assert "sensitivity" in str(report)
 
@@ -371,7 +353,7 @@ def test_a_source_of_ones_own_is_sampled_alone_at_any_effort(source) -> None:
     assert any(bound["violates"] for bound in report.to_dict()["source"])
 
 
-def test_half_the_scale_in_the_engine_is_found(monkeypatch) -> None:
+def test_half_the_scale_in_the_engine_is_found(rules, monkeypatch) -> None:
     """A definition that asks for half the noise is found by the replay, which knows what the charge pays for."""
     right = PureDP.scale
     monkeypatch.setattr(PureDP, "scale", lambda self, *arguments: right(self, *arguments) / 2)
@@ -412,299 +394,6 @@ class SparseVector:
         return Elements([item for item, found in enumerate(above) if found][:12])
 
 
-def test_a_sparse_vector_around_the_curator_is_found() -> None:
+def test_a_sparse_vector_around_the_curator_is_found(rules) -> None:
     """What it answers is none of the recorded answers, so it differs on the neighbour."""
     assert "result" in rules(SparseVector())
-
-
-# Peeking
-
-
-class ExactK(Pipeline):
-    """Asks for as many itemsets as there are frequent items."""
-
-    def run(self, baskets, k, epsilon, **options):
-        frequent = int((baskets.store.item_supports() >= 2).sum())
-        return super().run(baskets, max(1, frequent), epsilon, **options)
-
-
-def test_k_from_exact_data_is_found() -> None:
-    """The number of itemsets depends on the data, before any stage has run."""
-    assert rules(ExactK()) == {"request"}
-
-
-@frozen
-class MinimumSupport:
-    """Reports only what really occurs."""
-
-    @hookimpl
-    def reconstruct_counts(self, basis, curator):
-        counts = BasisFrequencies().reconstruct_counts(basis, curator)
-        occurs = data_of(curator).supports(counts.itemsets) > 0
-        kept = [itemset for itemset, keep in zip(counts.itemsets, occurs, strict=True) if keep]
-        arrays = {name: getattr(counts, name)[occurs] for name in ("counts", "standard_errors", "law_of")}
-        return evolve(counts, itemsets=kept, **arrays)
-
-
-def test_a_minimum_support_from_the_data_is_found() -> None:
-    """Which itemsets are reported depends on their exact supports."""
-    assert rules(MinimumSupport()) == {"result"}
-
-
-def in_input_order(rows, items) -> Transactions:
-    """A database whose items stand in the order in which they first occur, so that ties go to the earlier one."""
-    seen = list(dict.fromkeys(item for row in rows for item in row))
-    return Transactions.from_lists(rows, items=[*seen, *(item for item in range(items) if item not in seen)])
-
-
-def test_ties_broken_by_input_order_are_found() -> None:
-    """If the order of the input is the order of the items, what is called public depends on the data."""
-    assert rules("privbasis", database=in_input_order) == {"request"}
-
-
-@frozen
-class ExactTotal:
-    """Divides by the number of transactions itself."""
-
-    @hookimpl
-    def reconstruct_counts(self, basis, curator):
-        counts = BasisFrequencies().reconstruct_counts(basis, curator)
-        return evolve(counts, total=data_of(curator).count())
-
-
-def test_exact_n_in_a_stage_is_found() -> None:
-    """The total of the noisy counts must be noisy."""
-    assert rules(ExactTotal()) == {"result"}
-
-
-class ExactFrequencies(Pipeline):
-    """Releases frequencies of the exact number of transactions."""
-
-    def run(self, baskets, k, epsilon, **options):
-        return evolve(super().run(baskets, k, epsilon, **options), total=float(baskets.store.count()))
-
-
-def test_exact_n_in_the_release_is_found() -> None:
-    """No stage is at fault; the release is what differs."""
-    assert rules(ExactFrequencies()) == {"release"}
-
-
-@frozen
-class Peek:
-    """Chooses items privately, then puts them into their exact order."""
-
-    @hookimpl
-    def select_elements(self, request, estimate, curator) -> Elements:
-        elements = ItemsAndPairs().select_elements(request, estimate, curator)
-        supports = data_of(curator).item_supports()
-        return Elements(sorted(elements.items, key=lambda item: -supports[item]), elements.itemsets)
-
-
-def test_a_peek_between_charges_is_found() -> None:
-    """A look at the data that is not paid for changes the result although all answers are the same."""
-    report = shown(audit(Peek(), effort=REPLAY))
-    assert report.verdict == "violates"
-    assert "it looks at the data" in str(report)
-
-
-class Shortlist(Query):
-    """The supports of the few most frequent items, which it remembers to name them by."""
-
-    name, size, sensitivity = "shortlist", 2, Sensitivity(2, 2, 1, monotone=True)
-
-    def evaluate(self, store):
-        supports = store.item_supports()
-        self.order = np.argsort(-supports, kind="stable")[: self.size]
-        return supports[self.order]
-
-    def candidate(self, index):
-        return (int(self.order[index]),)
-
-
-class Rotated(Shortlist):
-    """Scores that are always the same, for items that begin with the most frequent one."""
-
-    def evaluate(self, store):
-        supports = store.item_supports()
-        self.order = (np.arange(self.size) + supports.argmax()) % len(supports)
-        return np.array([100, *[0] * (self.size - 1)])
-
-
-@frozen
-class ChoosesAmong:
-    """Chooses one item among those that a query names."""
-
-    query: type[Query]
-
-    @hookimpl
-    def select_elements(self, request, curator) -> Elements:
-        if len(request.public.universe) <= 2:
-            return Elements(())
-        return Elements([item for (item,) in curator.choose(self.query()).chosen])
-
-
-@pytest.mark.parametrize(("query", "rule"), [(Shortlist, "candidates"), (Rotated, "candidates")])
-def test_candidates_that_are_named_after_the_data_are_found(query, rule) -> None:
-    """No score moves too far, and the same place is drawn; but it stands for another item."""
-    assert rules(ChoosesAmong(query)) == {rule}
-
-
-@frozen
-class Tells:
-    """Selects nothing, and tells how many transactions there are in some other way."""
-
-    how: str
-
-    @hookimpl
-    def select_elements(self, curator) -> Elements:
-        count = data_of(curator).count()
-        if self.how == "warning":
-            warnings.warn(f"{count} transactions", stacklevel=1)
-        elif self.how == "log":
-            logging.getLogger("plugin").debug("%s transactions", count)
-        else:
-            error = InputError("not this request")
-            if self.how == "note":
-                error.add_note(f"{count} transactions")
-            raise error from (ValueError(f"{count} transactions") if self.how == "cause" else None)
-        return Elements(())
-
-
-@pytest.mark.parametrize(
-    ("how", "rule"), [("warning", "warning"), ("log", "warning"), ("note", "failure"), ("cause", "failure")]
-)
-def test_what_is_told_beside_the_result_is_found(how, rule) -> None:
-    """Warnings, logs, and what a traceback shows besides the message, reach whoever runs a pipeline."""
-    report = shown(audit(Tells(how), effort=REPLAY))
-    assert [finding.rule for finding in report.counterexample.findings] == [rule]
-    assert "0 transactions" in str(report)
-
-
-@frozen
-class WarnsOnce:
-    """Warns of something that has nothing to do with data, once in a process."""
-
-    told: list[str]
-
-    @hookimpl
-    def select_elements(self) -> Elements:
-        if not self.told:
-            self.told.append("told")
-            warnings.warn("this module is old", DeprecationWarning, stacklevel=1)
-        return Elements(())
-
-
-def test_what_is_said_once_in_a_process_is_no_leak() -> None:
-    """As when a module is imported; a second look does not show it."""
-    assert audit(WarnsOnce([]), effort=REPLAY).ok
-
-
-class Squares(ItemSupports):
-    """Scores that grow faster than supports, and so move further the more there is."""
-
-    def evaluate(self, store):
-        return store.item_supports() ** 2 // 30
-
-
-@frozen
-class ChoosesBySquares:
-    """Chooses by them, as if they were supports."""
-
-    @hookimpl
-    def select_elements(self, request, curator) -> Elements:
-        chosen = curator.choose(Squares(len(request.public.universe)), 1).chosen
-        return Elements([item for (item,) in chosen])
-
-
-def test_scores_that_do_not_grow_in_proportion_are_found() -> None:
-    """Few transactions would not show it; the same one a hundred times does."""
-    assert "sensitivity" in rules(ChoosesBySquares())
-
-
-# Observers
-
-
-class Scribbler:
-    """Writes into the results that it is shown."""
-
-    @hookimpl
-    def stage_finished(self, stage, result) -> None:
-        if stage == "reconstruct_counts":
-            result.counts[:] = 0
-
-
-def test_an_observer_cannot_write_into_a_result() -> None:
-    """Arrays are read-only: the observer fails with a warning, and nothing has changed."""
-    pipeline = Pipeline(observers=[Scribbler()])
-    assert shown(audit(pipeline, effort=Effort("one", pairs=1, examples=0, samples=0, cases=0))).verdict == "holds"
-    for trace in traces(pipeline, SAMPLED_CASES["reconstruct_counts"]):
-        assert [warning.partition(":")[0] for warning in trace.overheard] == [PrivmineWarning.__name__]
-        assert "observer" in trace.overheard[0]
-
-
-class Forger:
-    """Replaces a frozen value by force."""
-
-    @hookimpl
-    def stage_finished(self, stage, result) -> None:
-        if stage == "estimate_lambda":
-            object.__setattr__(result, "lam", 0)
-
-
-def test_an_observer_that_forces_a_change_is_found() -> None:
-    """The result that the run went on with is not the one that the stage returned."""
-    assert rules(Pipeline(observers=[Forger()])) == {"tampering"}
-
-
-class Usurper:
-    """An observer that implements a stage."""
-
-    @hookimpl
-    def estimate_lambda(self) -> Estimate:
-        return Estimate(lam=1)
-
-
-def test_an_observer_cannot_implement_a_stage() -> None:
-    """Observers have a manager of their own, which knows no stages."""
-    with pytest.raises(Exception, match="unknown hook 'estimate_lambda'"):
-        Pipeline(observers=[Usurper()])
-
-
-def test_the_exact_noise_is_sound() -> None:
-    """The audit that finds half the scale finds nothing wrong with the noise of releases; false alarm: below 1e-7."""
-    bounds = source_bounds(lambda seed: SecureNoise(), samples=1_000, error_rate=1e-7)
-    assert not any(bound.violates for bound in bounds)
-
-
-@pytest.mark.parametrize("instead", ["the best", "in order"])
-def test_a_curator_that_answers_with_something_else_than_was_drawn_is_found(monkeypatch, instead) -> None:
-    """The noise is right, and nobody looks at it."""
-    right = Curator._names
-
-    def exact_names(self, query, scores, drawn):
-        order = np.argsort(-scores.values, kind="stable")
-        best = (
-            order[: len(drawn)] if instead == "the best" else np.array([i for i in order if i in set(drawn.tolist())])
-        )
-        return right(self, query, scores, best)
-
-    monkeypatch.setattr(Curator, "_names", exact_names)
-    report = quick_audit("privbasis")
-    assert report.verdict == "violates"
-    assert any("other candidates than were drawn" in finding.message for finding in report.counterexample.findings)
-
-
-@pytest.mark.statistics
-def test_a_source_that_selects_without_noise_is_found_by_sampling() -> None:
-    """On the sampled pairs the best candidates are others on each database."""
-    for stage in ("select_elements=items-and-pairs", "estimate_lambda=rank-gap"):
-        report = audit(stage, effort=Effort("sampling", 0, 0, 4_000, 1, epsilon=4), noise=Noiseless)
-        assert report.verdict == "violates", str(report)
-
-
-class Noiseless(SimulatedNoise):
-    """Selects what is best."""
-
-    def select(self, scores, n, rate, tail=None):
-        """The n best, the first of those that tie."""
-        return np.argsort(-scores, kind="stable")[:n]
