@@ -89,11 +89,8 @@ class DataOptions:
 
     def read(self, path: str | None) -> Transactions:
         """Read the data, and tell what was guessed of it."""
-        given = dict(self.given)
-        if given.get("separator") == _TAB:
-            given["separator"] = "\t"
         with progress("Reading the data …"):
-            transactions = read(path, **given)
+            transactions = read(path, **self.given)
         tell_guesses(transactions.origin)
         return transactions
 

@@ -17,7 +17,7 @@ from privmine.io.asked import Asked
 from privmine.io.grouping import grouped, paired
 from privmine.io.labels import Codes, Keys, plain, sorted_order
 from privmine.io.layouts import Layout
-from privmine.io.tables import Table, arrow, guarded
+from privmine.io.tables import Table, arrow
 from privmine.model import IntArray, Origin
 from privmine.store.labels import unit_of
 from privmine.store.transactions import Transactions
@@ -30,7 +30,7 @@ _NO = r"^([Ff]alse|FALSE|0+(\.0*)?|\.0+)$"
 def assemble(table: Table, layout: Layout, asked: Asked, origin: Origin) -> Transactions:
     """Read a table and make transactions of it."""
     asked.without_names(table.name)
-    assembly: Transactions = guarded(table, lambda: _Assembly(table, layout, asked).transactions(origin))
+    assembly: Transactions = table.guard(lambda: _Assembly(table, layout, asked).transactions(origin))
     return assembly
 
 

@@ -24,7 +24,7 @@ from privmine.errors import DataError, InputError
 from privmine.files import at_home
 from privmine.io.asked import Asked
 from privmine.io.queries import check_types
-from privmine.io.tables import SAMPLE_ROWS, Batches, Table, arrow, from_stream, guarded, withheld
+from privmine.io.tables import SAMPLE_ROWS, Batches, Guard, Table, arrow, from_stream, withheld
 from privmine.io.values import column_of, kind_of_values
 
 _POSTGRES = re.compile(r"postgres(ql)?://", re.IGNORECASE)
@@ -112,19 +112,17 @@ def _duckdb_table(sql: str, path: Path | None, stack: ExitStack, asked: Asked) -
     def complaint(error: Exception) -> str:
         return _duckdb_complaint(duckdb, error, sql, may_quote)
 
-    bare = Table("the query", (), (), lambda _: iter(()), complaint)
+    guarded = Guard("the query", complaint)
     config: dict[str, Any] = dict.fromkeys(("autoinstall_known_extensions", "python_enable_replacements"), "false")
-    connection = guarded(
-        bare, lambda: duckdb.connect(str(path or ":memory:"), read_only=path is not None, config=config)
-    )
+    connection = guarded(lambda: duckdb.connect(str(path or ":memory:"), read_only=path is not None, config=config))
     stack.callback(connection.close)
-    guarded(bare, lambda: connection.execute("set enable_progress_bar = false"))  # standard output is not ours
-    statements = guarded(bare, lambda: connection.extract_statements(sql))
+    guarded(lambda: connection.execute("set enable_progress_bar = false"))  # standard output is not ours
+    statements = guarded(lambda: connection.extract_statements(sql))
     if len(statements) != 1 or not str(statements[0].type).endswith("SELECT"):
         # A statement before the select could write a file, exact rows and all.
         raise InputError(_NO_TABLE)
     check_types(sql)
-    relation = guarded(bare, lambda: connection.sql(sql))
+    relation = guarded(lambda: connection.sql(sql))
     table = relation_table(relation, asked, complaint, sql)
     stack.callback(table.close)
     return table
@@ -134,14 +132,14 @@ def relation_table(
     relation: Any, asked: Asked, complaint: Callable[[Exception], str] = withheld, sql: str = ""
 ) -> Table:
     """The rows of a DuckDB relation, a batch at a time."""
-    bare = Table("the query", (), (), lambda _: iter(()), complaint)
-    plan = guarded(bare, relation.explain)
+    guarded = Guard("the query", complaint)
+    plan = guarded(relation.explain)
     # What DuckDB writes for a relation of its own may list the columns, and so says nothing about their names.
-    read = sql or guarded(bare, relation.sql_query)
+    read = sql or guarded(relation.sql_query)
     # The name of DuckDB 1.4 and later, then that of earlier ones.
     open_reader = getattr(relation, "to_arrow_reader", None) or relation.fetch_arrow_reader
     with ExitStack() as stack:
-        reader = guarded(bare, lambda: open_reader(1 << 17))
+        reader = guarded(lambda: open_reader(1 << 17))
         # While it is open, whoever opens the database again waits for ever, even where a traceback alone holds it.
         stack.callback(reader.close)
         table = from_stream(reader, "the query", complaint)
@@ -183,18 +181,18 @@ def _first_line(message: str) -> str:
 
 
 def _sqlite_table(sql: str, path: Path, stack: ExitStack) -> Table:
-    bare = Table("the query", (), (), lambda _: iter(()), _sqlite_complaint)
+    guarded = Guard("the query", _sqlite_complaint)
     # Read only, whatever the query says.
-    connection = guarded(bare, lambda: sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True))
+    connection = guarded(lambda: sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True))
     stack.callback(connection.close)
     # Read only is the database; other statements could still write another file.
     connection.set_authorizer(lambda action, *_: sqlite3.SQLITE_OK if action in _SELECTS else sqlite3.SQLITE_DENY)
-    cursor = guarded(bare, lambda: connection.execute(sql))
+    cursor = guarded(lambda: connection.execute(sql))
     if cursor.description is None:
         raise InputError(_NO_TABLE)
     columns = tuple(str(entry[0]) for entry in cursor.description)
     shown = [f"the column {column!r}" for column in columns]
-    first = guarded(bare, lambda: cursor.fetchmany(SAMPLE_ROWS))
+    first = guarded(lambda: cursor.fetchmany(SAMPLE_ROWS))
     kinds = tuple(kind_of_values([row[place] for row in first]) for place in range(len(columns)))
 
     def batches(positions: Sequence[int]) -> Batches:
@@ -224,18 +222,18 @@ def _postgres_table(sql: str, address: str, stack: ExitStack) -> Table:
         from adbc_driver_postgresql import dbapi
     except ImportError:
         raise InputError("PostgreSQL needs its ADBC driver; run: pip install 'privmine[postgres]'.") from None
-    there = Table("the PostgreSQL database", (), (), lambda _: iter(()), lambda _: _NO_CONNECTION)
-    bare = Table("the query", (), (), lambda _: iter(()), _postgres_complaint)
-    connection = guarded(there, lambda: dbapi.connect(address))
+    there = Guard("the PostgreSQL database", lambda _: _NO_CONNECTION)
+    guarded = Guard("the query", _postgres_complaint)
+    connection = there(lambda: dbapi.connect(address))
     stack.callback(connection.close)
-    cursor = guarded(bare, connection.cursor)
+    cursor = guarded(connection.cursor)
     stack.callback(cursor.close)
 
     def result() -> Any:
         cursor.execute(sql)
         return cursor.fetch_record_batch()
 
-    return from_stream(guarded(bare, result), "the query", _postgres_complaint)
+    return from_stream(guarded(result), "the query", _postgres_complaint)
 
 
 _NO_CONNECTION = (

@@ -7,14 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from privmine.errors import DataError
-from privmine.io.tables import BATCH_ROWS, SAMPLE_ROWS, Batches, Table, arrow, guarded, is_text, kinds_of
+from privmine.io.tables import BATCH_ROWS, SAMPLE_ROWS, Batches, Guard, Table, arrow, is_text, kinds_of
 
 
 def parquet_table(paths: Sequence[Path], name: str) -> Table:
     """A table of Parquet files that have the same columns."""
     arrow()
-    bare = Table(name, (), (), lambda _: iter(()), _complaint)
-    schema, kinds = guarded(bare, lambda: _looked_at(paths[0]))
+    schema, kinds = Guard(name, _complaint)(lambda: _looked_at(paths[0]))
     columns = tuple(schema.names)
 
     def batches(positions: Sequence[int]) -> Batches:

@@ -21,7 +21,7 @@ from privmine.io.layouts import choose_layout
 from privmine.io.names import read_items, read_names
 from privmine.io.parquet_in import parquet_table
 from privmine.io.rows_in import is_sparse, read_array, read_baskets, read_collections, read_numbers, read_sparse
-from privmine.io.tables import Table, from_stream, guarded
+from privmine.io.tables import Guard, Table, from_stream
 from privmine.model import Origin
 from privmine.store.labels import in_words
 from privmine.store.transactions import Transactions
@@ -166,7 +166,7 @@ def _read_json(paths: tuple[Path, ...], asked: Asked, name: str, title: str) -> 
 def _read_object(source: Any, asked: Asked) -> Transactions:
     if hasattr(source, "collect_schema") and hasattr(source, "collect"):
         lazy = source  # a frame of Polars that is made only now
-        source = guarded(Table("the frame", (), (), lambda _: iter(())), lambda: lazy.collect())
+        source = Guard("the frame")(lambda: lazy.collect())
     if is_sparse(source):
         asked.only_layout("one-hot", "A matrix")
         return read_sparse(source, asked, Origin("one-hot", "a sparse matrix"))

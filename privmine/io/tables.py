@@ -55,6 +55,37 @@ def _nothing() -> None:
     pass
 
 
+@frozen
+class Guard:
+    """Works on data; what goes wrong is told without its message, which may quote data.
+
+    Attributes:
+        name: what messages call the data.
+        complaint: says in words what an error of the source means, without its message.
+    """
+
+    name: str
+    complaint: Callable[[Exception], str] = field(default=withheld, repr=False)
+
+    @property
+    def title(self) -> str:
+        """The name at the beginning of a sentence."""
+        return begun(self.name) if self.name.startswith("the ") else self.name
+
+    def __call__(self, work: Callable[[], Any]) -> Any:
+        """What comes of the work."""
+        try:
+            return work()
+        except PrivmineError:
+            raise
+        except MemoryError:
+            problem = "there is not enough memory to read it, or it is damaged"
+        except Exception as error:  # noqa: BLE001 - DuckDB, Arrow and whoever makes a stream raise what they like
+            problem = self.complaint(error)
+        # Here, not in the except block: there the original error would be this one's context.
+        raise DataError(f"{self.title}: {problem}.")
+
+
 @frozen(eq=False)
 class Table:
     """A table that can be read once, a batch of rows at a time.
@@ -82,9 +113,14 @@ class Table:
     close: Callable[[], None] = field(default=_nothing, repr=False)
 
     @property
+    def guard(self) -> Guard:
+        """Works on the table."""
+        return Guard(self.name, self.complaint)
+
+    @property
     def title(self) -> str:
         """The name at the beginning of a sentence."""
-        return begun(self.name) if self.name.startswith("the ") else self.name
+        return self.guard.title
 
     def position(self, column: str) -> int:
         """Where a column is; one that is not there, or there twice, is refused."""
@@ -124,20 +160,6 @@ class Table:
         more = f" and {len(names) - _LISTED:,} more" if len(names) > _LISTED else ""
         others = "" if len(names) == len(self.columns) else " Others are not shown, because they may be data."
         return f"Its columns are: {', '.join(names[:_LISTED])}{more}.{others}"
-
-
-def guarded(table: Table, work: Callable[[], Any]) -> Any:
-    """Work on a table; what goes wrong is told without its message, which may quote data."""
-    try:
-        return work()
-    except PrivmineError:
-        raise
-    except MemoryError:
-        problem = "there is not enough memory to read it, or it is damaged"
-    except Exception as error:  # noqa: BLE001 - DuckDB, Arrow and whoever makes a stream raise what they like
-        problem = table.complaint(error)
-    # Here, not in the except block: there the original error would be this one's context.
-    raise DataError(f"{table.title}: {problem}.")
 
 
 def kind_of(column: Any) -> str:
@@ -213,9 +235,9 @@ def from_stream(source: Any, name: str, complaint: Callable[[Exception], str] = 
     pa = arrow()
     reader = _reader(pa, source, name)
     names = tuple(str(column) for column in reader.schema.names)
-    bare = Table(name, names, (), lambda _: iter(()), complaint)
-    first = guarded(bare, lambda: next(iter(reader), None))
-    kinds = guarded(bare, lambda: kinds_of(reader.schema, first))
+    guarded = Guard(name, complaint)
+    first = guarded(lambda: next(iter(reader), None))
+    kinds = guarded(lambda: kinds_of(reader.schema, first))
 
     def batches(positions: Sequence[int]) -> Batches:
         for batch in chain(() if first is None else (first,), reader):
@@ -233,9 +255,8 @@ def _reader(pa: Any, source: Any, name: str) -> Any:
     for column in (pa.chunked_array, pa.array):
         with suppress(Exception):
             return pa.table({"items": column(source)}).to_reader()
-    title = Table(name, (), (), lambda _: iter(())).title
     raise DataError(
-        f"{title} does not convert to Arrow: most likely a column has values of several Python types, or two columns "
-        "have the same name. Pass the columns that are needed only, each of one type, for instance "
+        f"{Guard(name).title} does not convert to Arrow: most likely a column has values of several Python types, or "
+        "two columns have the same name. Pass the columns that are needed only, each of one type, for instance "
         "frame[['order_id', 'product']].astype('string'), which keeps missing values missing."
     )
