@@ -6,20 +6,23 @@ variance: g(z) = z² for the Laplace distribution, g(z) = sinh² z for the discr
 
     K(s) = ln E e^(s·Z) = −Σ nᵢ·ln(1 − κ·g(wᵢ·s/2))
 
-is known, and Pr[Z > x] = 1/(2πi)·∫ e^(K(s) − s·x)/s ds along any path from below to above that crosses
-the real axis between 0 and the first pole of K. `_tail` goes along a hyperbola through the saddle point,
-where the trapezoidal rule converges geometrically: some 200 nodes give a dozen digits of a tail
+is known, and quantiles of Z follow from it.
+
+Of Laplace noise, Pr[Z > x] = 1/(2πi)·∫ e^(K(s) − s·x)/s ds along any path from below to above that crosses
+the real axis between 0 and the first pole of K. `_Sum.quantile` goes along a hyperbola through the saddle
+point, where the trapezoidal rule converges geometrically: some 200 nodes give a dozen digits of a tail
 probability, whether there is one draw or a million.
 
-Discrete noise lies on a lattice, where a quantile jumps. As long as the lattice is coarse enough to
-matter, its probabilities are computed one by one, by a Fourier transform of the characteristic function.
+Discrete noise lies on the lattice of whole multiples of a step that its weights have in common. There
+Pr[|Z| ≤ m·step] is a sum of e^K over imaginary s, as far as that is not negligible, and `_Lattice` finds
+the least m. Weights without a simple common step get a bound instead, on the wide side.
 """
 
 from __future__ import annotations
 
 from fractions import Fraction
 from functools import lru_cache
-from math import asinh, ceil, exp, inf, isfinite, log, log1p, log2, pi, sqrt
+from math import asinh, ceil, exp, frexp, inf, isfinite, log, log1p, pi, sqrt
 from statistics import NormalDist
 from typing import Any, NamedTuple, TypeAlias
 
@@ -63,8 +66,10 @@ class NoiseSum:
     def half_width(self, level: float) -> float:
         """The least h such that the noise lies within ±h with a probability of at least `level`.
 
-        Of discrete noise with weights other than 1, a thousandth of a lattice step more: a count is
-        rounded to a float, and an interval must not lose the point on its border to that.
+        Of discrete noise on a lattice whose step is no power of two, a thousandth of a step more: a count
+        is rounded to a float, and an interval must not lose the point on its border to that. Of discrete
+        noise whose weights have no simple common step, the half-width of Laplace noise plus the sum of the
+        weights, which is never less.
         """
         return _half_width(self, check_level(level))
 
@@ -182,18 +187,18 @@ def check_level(level: float) -> float:
     return float(level)
 
 
-# A lattice of more steps than this is not computed point by point.
-_LARGEST_LATTICE = 2**20
-# What lies beyond the ends of such a lattice; a Fourier transform could hardly tell it from nothing.
+# What lies beyond the ends of a lattice.
 _NEGLIGIBLE = 1e-14
-# Where a lattice moves the half-width by less than this part of the standard error, it is smoothed over.
-_SMOOTH = 1e-3
-# The grid for a rough lattice with smooth noise between its points has so many steps for one of the lattice.
-_GRID = 128
-# From this scale on a discrete draw may be taken for a continuous one.
-_CONTINUOUS = 10
-# K has a period on a lattice. A path of integration may end after half of it if the integrand has fallen by e^−20.
-_PATH_END = 20.0
+# By how much a probability may be off that was computed on a lattice: so much more is asked for.
+_ERROR = 1e-10
+# Tails that are not much larger than this error are not computed on a lattice.
+_SMALLEST_TAIL = 1e-8
+# Frequencies need not be added up where the characteristic function is below e^−24, a part of that error.
+_DAMPED = 24.0
+# The numbers of frequencies to try, few first; each is even.
+_SIZES = tuple(2**power for power in range(12, 21))
+# Weights are whole multiples of a step if they are but for rounding.
+_ROUNDING = 1e-12
 # The part of a lattice step that keeps a point on the border of an interval inside.
 _BORDER = 1e-3
 # The path: the distance of nodes, how far it goes (what falls as 1/s² has fallen by 10^−17), and how steep it ends.
@@ -206,60 +211,32 @@ def _half_width(law: NoiseSum, level: float) -> float:
     noise = _Sum.of(law)
     if noise.all_zero() >= level:
         return 0.0
-    finest = float(noise.weights.min())
-    if law.terms == ((1, finest),):
-        return finest * _one_draw(float(law.noise.scale), level, noise.discrete)
+    if law.terms == ((1, law.terms[0][1]),):
+        return _one_draw(float(law.noise.scale), law.terms[0][1], level, noise.discrete)
     if not noise.discrete:
         return noise.quantile(level)
-    border = 0.0 if law.terms == ((law.terms[0][0], 1.0),) else _BORDER
-    if len(noise.draws) == 1 and noise.path_end() >= _PATH_END:
-        # Pr[S ≥ m + 1] as a function of m + ½ is smooth, and `quantile` solves for that.
-        return finest * (max(ceil(noise.quantile(level) / finest - 0.5), 0) + border)
-    roughness = noise.roughness()
-    smooth = roughness <= _SMOOTH * law.standard_error
-    if smooth and noise.path_end() >= _PATH_END:
-        return noise.quantile(level) + roughness
-    large = law.noise.scale >= _CONTINUOUS
-    if not (smooth and large):
-        # A coarse grid will do if a lattice is rough and the terms of small weight are smooth between its points.
-        grid = float(noise.weights.max()) / _GRID
-        if noise.smooth_below(grid) and noise.bound(_NEGLIGIBLE) / grid < _LARGEST_LATTICE / 2:
-            return grid * (_on_lattice(noise, grid, level) + 1)
-        step = _common_step(noise.weights)
-        if step is not None and noise.bound(_NEGLIGIBLE) / step < _LARGEST_LATTICE / 2:
-            return step * (_on_lattice(noise, step, level) + border)
-    if not large:
-        return noise.bound((1 - level) / 2)
-    # A Laplace draw is a discrete one plus independent noise, so that this errs on the wide side.
-    return _half_width(NoiseSum(Noise("laplace", law.noise.scale), law.terms), level) + roughness
+    lattice = _Lattice.of(noise) if 1 - level >= _SMALLEST_TAIL else None
+    if lattice is not None:
+        return _inside(lattice.steps_within(level), lattice.step)
+    # A Laplace draw is the difference of two exponential ones, and a discrete one that of their whole parts, which
+    # are independent of the rest. So Laplace noise is Z + R with an independent R. Let W be the sum of the weights,
+    # and V be Z with each term spread evenly over a step of its own lattice: V is unimodal and within W/2 of Z, so
+    # Pr[|Z + R| ≤ x] ≤ Pr[|V + R| ≤ x + W/2] ≤ Pr[|V| ≤ x + W/2] ≤ Pr[|Z| ≤ x + W] (Anderson's inequality).
+    return _half_width(NoiseSum(Noise("laplace", law.noise.scale), law.terms), level) + float(noise.weights.sum())
 
 
-def _one_draw(scale: float, level: float, discrete: bool) -> float:
-    """The half-width for a single draw of weight 1, in closed form."""
+def _one_draw(scale: float, weight: float, level: float, discrete: bool) -> float:
+    """The half-width for a single draw, in closed form."""
     if not discrete:
-        return -scale * log1p(-level)
+        return -weight * scale * log1p(-level)
     # Pr[|X| > m] = 2·q^(m+1)/(1 + q) with q = e^(−1/scale).
-    return float(max(ceil(scale * (log(2 / (1 + exp(-1 / scale))) - log1p(-level))) - 1, 0))
+    steps = ceil(scale * (log(2 / (1 + exp(-1 / scale))) - log1p(-level))) - 1
+    return _inside(max(steps, 0), weight)
 
 
-def _common_step(weights: FloatArray) -> float | None:
-    """A number that all weights are whole multiples of; None where there is no simple one."""
-    for parts in range(1, 65):
-        multiples = weights / weights.min() * parts
-        if (np.abs(multiples - np.rint(multiples)) <= 1e-9 * multiples).all():
-            return float(weights.min()) / parts
-    return None
-
-
-def _on_lattice(noise: _Sum, step: float, level: float) -> int:
-    """The least number of steps that holds so much of the probability, each point of the lattice by itself."""
-    if 1 - level < 100 * _NEGLIGIBLE:
-        return ceil(noise.bound((1 - level) / 2) / step)
-    size = 2 ** ceil(log2(2 * noise.bound(_NEGLIGIBLE) / step + 2))
-    frequencies = 2 * pi / step * np.arange(size // 2 + 1) / size
-    probabilities = np.fft.irfft(np.exp(-noise.damping(frequencies)), size)[: size // 2]
-    within = probabilities[0] + 2 * np.concatenate([[0.0], np.cumsum(probabilities[1:])])
-    return int(np.searchsorted(within, level))
+def _inside(steps: int, step: float) -> float:
+    """A half-width of so many steps of a lattice, and a little more where its points are rounded."""
+    return step * (steps if frexp(step)[0] == 0.5 else steps + _BORDER)
 
 
 @frozen
@@ -290,17 +267,6 @@ class _Sum:
         values: NDArray[Any] = -(np.log1p(-self.curvature * g) @ self.draws)
         return values
 
-    def derivatives(self, s: float) -> tuple[float, float]:
-        """K′(s) and K″(s) for a real s left of the first pole."""
-        z = s * self.weights / 2
-        g, slope, bend = (
-            (np.sinh(z) ** 2, np.sinh(2 * z), 2 * np.cosh(2 * z)) if self.discrete else (z * z, 2 * z, 2 + 0 * z)
-        )
-        rest = 1 - self.curvature * g
-        first = self.curvature * slope * self.weights / 2 / rest
-        second = self.curvature * bend * self.weights**2 / 4 / rest
-        return float(self.draws @ first), float(self.draws @ (second + first**2))
-
     def pole(self) -> float:
         """Where K becomes infinite."""
         root = 1 / sqrt(self.curvature)
@@ -318,33 +284,30 @@ class _Sum:
             total += draws * np.log1p(self.curvature * np.sin(frequencies * (weight / 2)) ** 2)
         return total
 
-    def path_end(self) -> float:
-        """The damping after half a period of the largest weight."""
-        return float(self.damping(np.array([pi / self.weights.max()]))[0])
+    def damped_from(self, frequency: float) -> bool:
+        """Whether the characteristic function is negligible from here up to half a period of the finest weight.
 
-    def smooth_below(self, step: float) -> bool:
-        """Whether the terms of smaller weight leave nothing that changes faster than a grid of this step can tell."""
-        fine = self.weights < step
-        angles = pi / 2 * self.weights[fine] / step
-        return float(self.draws[fine] @ np.log1p(self.curvature * np.sin(angles) ** 2)) >= _PATH_END
-
-    def roughness(self) -> float:
-        """How far a quantile may be off where the noise is treated as if it lay on no lattice.
-
-        A term of weight w lies on a lattice of step w and moves a quantile by up to w/2, times what the
-        other terms leave of it: their characteristic function at the frequency of that lattice.
+        That of a term falls for half a period. So in between two half-periods of terms, those that are finer
+        damp at least as much as they do at the first.
         """
-        angles = pi * self.weights[None, :] / self.weights[:, None]
-        exponents = np.log1p(self.curvature * np.sin(angles) ** 2) * self.draws
-        np.fill_diagonal(exponents, 0.0)
-        return float(self.weights @ np.exp(-exponents.sum(axis=1))) / 2
+        coarser = self.weights[(self.weights < pi / frequency) & (self.weights > self.weights.min())]
+        for largest in (pi / frequency, *coarser.tolist()):
+            finer = self.weights < largest
+            angles = pi / 2 * self.weights[finer] / largest
+            if self.draws[finer] @ np.log1p(self.curvature * np.sin(angles) ** 2) < _DAMPED:
+                return False
+        return True
+
+    def derivatives(self, s: float) -> tuple[float, float]:
+        """K′(s) and K″(s) of Laplace noise, for a real s left of the first pole."""
+        z = s * self.weights / 2
+        rest = 1 - self.curvature * z * z
+        first = self.curvature * z * self.weights / rest
+        second = self.curvature * self.weights**2 / 2 / rest
+        return float(self.draws @ first), float(self.draws @ (second + first**2))
 
     def quantile(self, level: float) -> float:
-        """The x with Pr[|Z| > x] = 1 − level, as if the noise lay on no lattice.
-
-        Of a single discrete term, the x = (m + ½)·weight with Pr[|Z| > m·weight] = 1 − level, were there
-        such an m.
-        """
+        """The x with Pr[|Z| > x] = 1 − level, for Laplace noise."""
         wanted = log((1 - level) / 2)
         x = sqrt(self.derivatives(0.0)[1]) * NormalDist().inv_cdf((1 + level) / 2)
         path, built = self._path(x), x
@@ -366,17 +329,10 @@ class _Sum:
             low, high = (s, high) if self.derivatives(s)[0] < x + 1 / s else (low, s)
         centre = (low + high) / 2
         breadth = 1 / sqrt(self.derivatives(centre)[1] + 1 / centre**2)
-        nodes = _NODES
-        if self.discrete:
-            nodes = nodes[breadth * np.sinh(nodes) < pi / self.weights.max()]
-        s = centre + breadth * ((np.cosh(nodes) - 1) / _STEEPNESS + 1j * np.sinh(nodes))
-        way = breadth * (np.sinh(nodes) / _STEEPNESS + 1j * np.cosh(nodes)) * (_NODES[1] / pi)
+        s = centre + breadth * ((np.cosh(_NODES) - 1) / _STEEPNESS + 1j * np.sinh(_NODES))
+        way = breadth * (np.sinh(_NODES) / _STEEPNESS + 1j * np.cosh(_NODES)) * (_NODES[1] / pi)
         way[0] /= 2
-        if self.discrete and len(self.weights) == 1:
-            below = 2 * np.sinh(s * self.weights[0] / 2) / self.weights[0]
-        else:
-            below = s
-        return _Path(s, self.cumulant(s), way, below, 1 / breadth)
+        return _Path(s, self.cumulant(s), way, 1 / breadth)
 
 
 @frozen(eq=False)
@@ -386,10 +342,70 @@ class _Path:
     s: NDArray[np.complex128]
     cumulants: NDArray[np.complex128]
     way: NDArray[np.complex128]
-    below: NDArray[np.complex128]
     reach: float  # how far x may move without making this a bad path
 
     def integrals(self, x: float) -> tuple[float, float]:
         """Pr[Z > x], and minus its derivative."""
-        values = np.exp(self.cumulants - self.s * x) * self.way / self.below
-        return float(values.imag.sum()), float((values * self.s).imag.sum())
+        density = np.exp(self.cumulants - self.s * x) * self.way
+        return float((density / self.s).imag.sum()), float(density.imag.sum())
+
+
+@frozen(eq=False)
+class _Lattice:
+    """Discrete noise on the lattice that it lies on, by a discrete Fourier transform of as many points as needed.
+
+    The points of the lattice are taken together in blocks, an odd number of them around each multiple of
+    `block` steps, since a sum of many draws has no frequencies that would tell them apart. Where it has, a block is
+    a point.
+    """
+
+    step: float
+    size: int  # the number of blocks
+    block: int  # the number of points in each
+    values: FloatArray  # the characteristic function
+
+    @classmethod
+    def of(cls, noise: _Sum) -> _Lattice | None:
+        """None where there is no lattice, or where it has too many points that matter."""
+        finest = float(noise.weights.min())
+        step = _common_step(noise.weights)
+        if step is None:
+            return None
+        reach = noise.bound(_NEGLIGIBLE) / step
+        for size in _SIZES:
+            block = ceil(2 * reach / size) | 1
+            if block == 1 or (step == finest and noise.damped_from(pi / (block * step))):
+                frequencies = 2 * pi / (size * block * step) * np.arange(size // 2 + 1)
+                return cls(step, size, block, np.exp(-noise.damping(frequencies)))
+        return None
+
+    def steps_within(self, level: float) -> int:
+        """The least m with Pr[|Z| ≤ m·step] ≥ level."""
+        half: FloatArray = pi / self.size * np.arange(1, self.size // 2 + 1, dtype=np.float64)
+        whole_block = self.values.copy()
+        whole_block[1:] *= np.sin(half) / (self.block * np.sin(half / self.block))
+        probabilities = np.fft.irfft(whole_block, self.size)[: self.size // 2]
+        within = probabilities[0] + 2 * np.concatenate([[0.0], np.cumsum(probabilities[1:])])
+        blocks = int(np.searchsorted(within, level + _ERROR))
+        high = blocks * self.block + self.block // 2
+        low = high - self.block
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if self._within(middle, half) >= level + _ERROR else (middle, high)
+        return high
+
+    def _within(self, steps: int, half: FloatArray) -> float:
+        """Pr[|Z| ≤ steps·step]."""
+        angles = half / self.block
+        points = float(2 * steps + 1)
+        kernel = np.sin(points * angles) / np.sin(angles)
+        return float(points * self.values[0] + 2 * self.values[1:] @ kernel) / (self.size * self.block)
+
+
+def _common_step(weights: FloatArray) -> float | None:
+    """A number that all weights are whole multiples of; None where there is no simple one."""
+    for parts in range(1, 65):
+        multiples = weights / weights.min() * parts
+        if (np.abs(multiples - np.rint(multiples)) <= _ROUNDING * multiples).all():
+            return float(weights.min()) / parts
+    return None
