@@ -124,37 +124,39 @@ def _dissolve_steps(
     queries = _Queries(bases, items, pairs, limit)
     while True:
         before, width = queries.total(), len(bases)
-        best: tuple[int, list[Itemset], FloatArray] | None = None
+        lengths = np.array([len(basis) for basis in bases])
+        best: tuple[int, dict[int, Itemset], FloatArray] | None = None
         for position in range(len(cliques), width):
-            moved = _dissolved(bases, position, limit)
+            moved = _dissolved(bases, lengths, position, limit)
             if moved is None:
                 continue
-            changed = [other for other in range(width) if bases[other] != moved[other]]
-            gone = queries.answers([bases[other] for other in changed])
             # The emptied basis answers no query any more, which is what its row of zeros says.
-            come = queries.answers([moved[other] for other in changed])
-            precision = queries.precision + (come - gone).sum(axis=0)
+            answers = queries.answers([*(bases[other] for other in moved), *moved.values()])
+            precision = queries.precision + (answers[len(moved) :] - answers[: len(moved)]).sum(axis=0)
             if not precision.all():
                 continue  # a pair inside the basis would lose its only cover
             after = int(queries.fixed(precision).sum())
             if best is None or after < best[0] - queries.rounding:
-                best = after, [*moved[:position], *moved[position + 1 :]], precision
+                best = after, moved, precision
         if best is None or not queries.is_reduction(width, before, best[0]):
             return
-        _, bases, queries.precision = best
+        _, moved, queries.precision = best
+        emptied, *_ = moved
+        bases = [moved.get(place, basis) for place, basis in enumerate(bases) if place != emptied]
         yield bases
 
 
-def _dissolved(bases: Sequence[Itemset], position: int, limit: int) -> list[Itemset] | None:
-    """The bases with one of them emptied into the smallest others, or None if they have no room."""
-    moved = list(bases)
-    moved[position] = ()
-    others = [other for other in range(len(bases)) if other != position]
+def _dissolved(bases: Sequence[Itemset], lengths: IntArray, position: int, limit: int) -> dict[int, Itemset] | None:
+    """What changes if one of the bases is emptied into the smallest others, or None if they have no room."""
+    moved: dict[int, Itemset] = {position: ()}
+    lengths = lengths.copy()
+    lengths[position] = limit  # It has no room for its own items.
     for item in bases[position]:
-        smallest = min(others, key=lambda other: len(moved[other]), default=None)
-        if smallest is None or len(moved[smallest]) >= limit:
+        smallest = int(np.argmin(lengths))
+        if lengths[smallest] >= limit:
             return None
-        moved[smallest] = tuple(sorted({*moved[smallest], item}))
+        moved[smallest] = tuple(sorted({*moved.get(smallest, bases[smallest]), item}))
+        lengths[smallest] = len(moved[smallest])
     return moved
 
 

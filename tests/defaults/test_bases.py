@@ -180,12 +180,9 @@ def test_a_lonely_item_joins_the_clique() -> None:
 
 def test_dissolved_items_spread_over_the_smallest_bases() -> None:
     """Items go one by one to what is the smallest basis by then."""
-    assert algorithm._dissolved([(1, 2, 3), (4, 5), (6, 7), (8, 9)], 3, 12) == [
-        (1, 2, 3),
-        (4, 5, 8),
-        (6, 7, 9),
-        (),
-    ]
+    bases = [(1, 2, 3), (4, 5), (6, 7), (8, 9)]
+    moved = algorithm._dissolved(bases, np.array([3, 2, 2, 2]), 3, 12)
+    assert moved == {3: (), 1: (4, 5, 8), 2: (6, 7, 9)}
 
 
 def test_nothing_is_dissolved_without_room() -> None:
