@@ -120,7 +120,9 @@ class TabulatedLaw:
         """Ask any law for its half-widths."""
         try:
             table = cls((level, law.half_width(level)) for level in _TABULATED)
-        except Exception as error:
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # A law that exits would take a release along that is paid for.
             raise ContractError(f"The law {type(law).__name__} of a count's noise gives no half-widths.") from error
         widths = [width for _, width in table.widths]
         if not all(isfinite(width) and width >= 0 for width in widths) or widths != sorted(widths):

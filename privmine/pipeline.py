@@ -11,11 +11,11 @@ from typing import Any
 import attrs
 
 from privmine.account import ledger_charge
-from privmine.errors import InputError, PrivmineError, RunInterrupted, UnsavedReleaseError
-from privmine.intervals import kept_law
+from privmine.errors import ContractError, InputError, PrivmineError, RunInterrupted, UnsavedReleaseError
+from privmine.intervals import KeptLaw, kept_law
 from privmine.ledger import Ledger
 from privmine.ledger.values import LedgerCharge
-from privmine.model import STAGES, BasisSet, NoisyCounts, Public, Request, Unit, exact
+from privmine.model import STAGES, BasisSet, NoiseLaw, NoisyCounts, Public, Request, Unit, exact
 from privmine.noise.protocol import NoiseSource
 from privmine.privacy import PureDP, Receipt, amount
 from privmine.registry import build, canonical, distribution_of, own_version, registry
@@ -142,7 +142,7 @@ class Pipeline:
                 run.held = Fraction(0) if charge is None else charge.epsilon
                 basis, counts = run.execute(plan, transactions.store, source, self._trusts)
                 receipt = self._receipt(run, basis, source, charge)
-                release = _release(request, counts, receipt, downward_closed)
+                release = _release(request, counts, receipt, downward_closed, self.parts["reconstruct_counts"])
                 if target is not None:
                     _save(release, target)
         except RunInterrupted:
@@ -361,7 +361,7 @@ def _assumptions(request: Request, source: NoiseSource) -> list[str]:
     return sentences
 
 
-def _release(request: Request, counts: NoisyCounts, receipt: Receipt, downward_closed: bool) -> Release:
+def _release(request: Request, counts: NoisyCounts, receipt: Receipt, downward_closed: bool, part: Part) -> Release:
     """The k largest counts under their labels, with frequencies and the laws of their noise."""
     total, total_error, total_law = counts.total, counts.total_error, counts.total_law
     if request.public.n is not None:
@@ -370,7 +370,9 @@ def _release(request: Request, counts: NoisyCounts, receipt: Receipt, downward_c
     longest = request.max_length
     rows = closed_top(counts, request.k, longest) if downward_closed else counts.top(request.k, longest)
     known = len(counts.law_of) > 0
-    laws = {number: kept_law(counts.laws[number]) for number in {int(counts.law_of[row]) for row in rows if known}}
+    used = sorted({int(counts.law_of[row]) for row in rows if known})
+    kept, unusable = _kept_laws([*(counts.laws[number] for number in used), total_law], part)
+    laws = dict(zip(used, kept[:-1], strict=True))
     itemsets = [
         FrequentItemset(
             request.public.universe.named(counts.itemsets[row]),
@@ -381,9 +383,29 @@ def _release(request: Request, counts: NoisyCounts, receipt: Receipt, downward_c
         )
         for row in rows
     ]
-    if downward_closed:
-        receipt = attrs.evolve(receipt, notes=(*receipt.notes, CLOSED))
-    return Release(tuple(itemsets), request.requested, total, total_error, receipt, total_law)
+    notes = [*unusable, CLOSED] if downward_closed else unusable
+    receipt = attrs.evolve(receipt, notes=(*receipt.notes, *notes))
+    return Release(tuple(itemsets), request.requested, total, total_error, receipt, kept[-1])
+
+
+def _kept_laws(laws: Iterable[NoiseLaw | None], part: Part) -> tuple[list[KeptLaw | None], list[str]]:
+    """The laws as a release keeps them, and a note on each class of laws that cannot be used.
+
+    The counts are paid for by now, so that they get normal intervals instead of being lost.
+    """
+    kept: list[KeptLaw | None] = []
+    unusable: dict[str, None] = {}
+    for law in laws:
+        try:
+            kept.append(kept_law(law))
+        except ContractError:
+            kept.append(None)
+            unusable[type(law).__name__] = None
+    return kept, [
+        f"{part} says that noise has the law {name}, whose half-widths cannot be used; "
+        "intervals of such counts are normal ones, from their standard errors"
+        for name in unusable
+    ]
 
 
 def _save(release: Release, target: Path) -> None:

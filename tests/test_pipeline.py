@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 import pytest
-from attrs import frozen
+from attrs import evolve, frozen
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -459,6 +459,52 @@ def test_an_item_outside_the_universe_is_refused() -> None:
     """A plugin's answer is checked before it is used."""
     with pytest.raises(ContractError, match="outside the universe of 3 items"):
         pm.Pipeline(select_elements=Outsider()).run(SMALL, 3, 1, simulate=True)
+
+
+class OddLaw:
+    """A law of noise that cannot be used."""
+
+    def half_width(self, level: float) -> float:
+        return -level
+
+
+class FailingLaw:
+    """A law of noise that ends the program when it is asked."""
+
+    def half_width(self, level: float) -> float:
+        raise SystemExit(level)
+
+
+@frozen
+class OddLaws:
+    """Counts as the default does, and says of all noise but that of the first count that it has another law.
+
+    Privacy: that of the default.
+    """
+
+    @hookimpl
+    def reconstruct_counts(self, basis, curator) -> NoisyCounts:
+        found = BasisFrequencies().reconstruct_counts(basis, curator)
+        first = found.top(1)[0]
+        law_of = [0 if row == first else 1 for row in range(len(found.itemsets))]
+        laws = [found.laws[found.law_of[first]], OddLaw()]
+        return evolve(found, laws=laws, law_of=law_of, total_law=FailingLaw())
+
+
+def test_a_release_outlives_laws_that_cannot_be_used(tmp_path) -> None:
+    """It is paid for: the counts are kept with normal intervals, and the receipt names the laws and their component."""
+    ledger = pm.Ledger(tmp_path / "ledger")
+    ledger.init("shop", 10)
+    pipeline = pm.Pipeline(reconstruct_counts=OddLaws())
+    release = pipeline.run(SMALL, 3, 1, ledger=ledger, dataset="shop", output=tmp_path / "release.csv")
+    assert ledger.budget("shop").remaining_epsilon == 9
+    assert [found.law is None for found in release] == [False, True, True]
+    assert release.intervals(0.95)[1].high == pytest.approx(release[1].count + 1.959964 * release[1].standard_error)
+    assert release.total_interval(0.95).high == pytest.approx(release.total + 1.959964 * release.total_error)
+    notes = [note for note in release.receipt.notes if "reconstruct_counts=OddLaws from local code" in note]
+    assert ["law OddLaw," in notes[0], "law FailingLaw," in notes[1], len(notes)] == [True, True, 2]
+    assert not any(character.isdigit() for note in notes for character in note)
+    assert pm.load(tmp_path / "release.csv") == release
 
 
 @frozen
