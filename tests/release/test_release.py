@@ -210,6 +210,15 @@ def test_a_public_total_bounds_every_count() -> None:
     assert max(high for _, high in release.intervals(0.99)) == 40
 
 
+def test_a_total_that_was_raised_to_one_may_be_none(private) -> None:
+    """A noisy total of −5 is shown as 1, however small its noise: the interval holds 0. A public total is what it is."""
+    raised = evolve(private, total=1.0, total_error=0.1, total_law=None)
+    assert raised.total_interval(0.95) == (0, pytest.approx(1.196, abs=1e-3))
+    assert evolve(raised, total=1.3).total_interval(0.95).low == pytest.approx(1.104, abs=1e-3)
+    public = evolve(raised, total_error=0.0, receipt=evolve(private.receipt, n_public=True))
+    assert public.total_interval(0.95) == (1, 1)
+
+
 def test_a_component_without_laws_gets_normal_intervals(private, tmp_path) -> None:
     """The standard error is all that is known then, also after saving."""
     plain = evolve(private, itemsets=tuple(evolve(found, law=None) for found in private), total_law=None)
