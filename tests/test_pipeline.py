@@ -494,10 +494,10 @@ class OddLaws:
 def test_a_release_outlives_laws_that_cannot_be_used(tmp_path) -> None:
     """It is paid for: the counts are kept with normal intervals, and the receipt names the laws and their component."""
     ledger = pm.Ledger(tmp_path / "ledger")
-    ledger.init("shop", 10)
+    ledger.init("shop", 1000)
     pipeline = pm.Pipeline(reconstruct_counts=OddLaws())
-    release = pipeline.run(SMALL, 3, 1, ledger=ledger, dataset="shop", output=tmp_path / "release.csv")
-    assert ledger.budget("shop").remaining_epsilon == 9
+    release = pipeline.run(SMALL, 3, 100, ledger=ledger, dataset="shop", output=tmp_path / "release.csv")
+    assert ledger.budget("shop").remaining_epsilon == 900
     assert [found.law is None for found in release] == [False, True, True]
     assert release.intervals(0.95)[1].high == pytest.approx(release[1].count + 1.959964 * release[1].standard_error)
     assert release.total_interval(0.95).high == pytest.approx(release.total + 1.959964 * release.total_error)

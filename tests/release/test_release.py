@@ -211,7 +211,7 @@ def test_a_public_total_bounds_every_count() -> None:
 
 
 def test_a_total_that_was_raised_to_one_may_be_none(private) -> None:
-    """A noisy total of −5 is shown as 1, however small its noise: the interval holds 0. A public total is what it is."""
+    """A noisy total of −5 is shown as 1, so the interval holds 0 however small the noise; a public total is exact."""
     raised = evolve(private, total=1.0, total_error=0.1, total_law=None)
     assert raised.total_interval(0.95) == (0, pytest.approx(1.196, abs=1e-3))
     assert evolve(raised, total=1.3).total_interval(0.95).low == pytest.approx(1.104, abs=1e-3)
