@@ -131,7 +131,7 @@ def _kept(law: Any) -> Any:
     try:
         return kept_law(law)
     except ContractError as problem:
-        return str(problem)  # The engine says the same, once the stage has ended.
+        return str(problem)  # A release would do without it, and its receipt say so.
 
 
 def _contrast(one: Any, other: Any) -> str:

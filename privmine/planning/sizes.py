@@ -8,7 +8,7 @@ from math import sqrt
 import numpy as np
 from attrs import frozen
 
-from privmine.intervals import NormalLaw
+from privmine.intervals import NormalLaw, kept_law
 from privmine.model import FloatArray, NoisyCounts
 from privmine.planning.rehearsal import LEVEL
 
@@ -93,7 +93,9 @@ def _half_widths(counts: NoisyCounts) -> FloatArray:
         return counts.standard_errors * NormalLaw(1.0).half_width(LEVEL)
     used = np.unique(counts.law_of)
     widths = np.zeros(len(counts.laws))
-    widths[used] = [counts.laws[law].half_width(LEVEL) for law in used.tolist()]
+    # As a release would keep them: a law that gives no half-widths is told in words.
+    kept = [kept_law(counts.laws[law]) for law in used.tolist()]
+    widths[used] = [law.half_width(LEVEL) for law in kept if law is not None]
     return widths[counts.law_of]
 
 

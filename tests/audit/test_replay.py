@@ -150,7 +150,11 @@ class LeakyTail(TruncatedSupports):
 
     def scores(self, store) -> Scores:
         total = store.count()
-        return evolve(super().scores(store), tail_member=lambda below: ((below(self.size) + total) % 3,))
+
+        def member(below):
+            return self.candidate((below(self.size) + total) % self.size)
+
+        return evolve(super().scores(store), tail_member=member)
 
 
 @frozen
