@@ -10,7 +10,10 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import pytest
+from attrs import frozen
 from hypothesis import settings
+
+from privmine.api import Elements, hookimpl
 
 Install: TypeAlias = Callable[..., None]
 RunPython: TypeAlias = Callable[..., subprocess.CompletedProcess[str]]
@@ -47,3 +50,18 @@ def run_python() -> RunPython:
         )
 
     return run
+
+
+@frozen
+class Leak:
+    """Selects the items that occur."""
+
+    @hookimpl
+    def select_elements(self, request, curator) -> Elements:
+        return Elements([item for item, support in enumerate(curator._desk.store.item_supports()) if support][:10])
+
+
+@pytest.fixture
+def leak() -> type[Leak]:
+    """A component that looks at the data."""
+    return Leak

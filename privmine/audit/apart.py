@@ -7,9 +7,7 @@ first database shows that something else would have come of the second.
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from attrs import evolve
@@ -20,7 +18,7 @@ from privmine.audit.customers import AnyCase
 from privmine.audit.findings import Finding
 from privmine.audit.replay import Counterexample, recorded_run, replayed_run
 from privmine.audit.trace import Call, Event, Result, Trace
-from privmine.audit.workers import Workers, away
+from privmine.audit.workers import Workers, away, travels
 from privmine.pipeline import Pipeline
 
 _NOT_COMPARED = "what cannot be sent to another process"
@@ -96,12 +94,4 @@ def _portable_event(event: Event) -> Event:
         nothing = np.zeros(0, dtype=np.int64)
         return Call(event.stage, event.kind, event.size, event.draws, event.factor, nothing, None, answer=event.answer)
     copy = comparable(event.copy)
-    return Result(event.stage, None, copy if _travels(copy) else _NOT_COMPARED)
-
-
-def _travels(value: Any) -> bool:
-    try:
-        pickle.dumps(value)
-    except Exception:  # noqa: BLE001 - pickle raises whatever an object's own hooks raise
-        return False
-    return True
+    return Result(event.stage, None, copy if travels(copy) else _NOT_COMPARED)

@@ -122,7 +122,7 @@ def worker_pool(workers: int | Executor, task: object = None, patience: float = 
     A script that asks for more than one must guard its start by `if __name__ == "__main__"`, because
     the processes start fresh and import it.
     """
-    if workers == 1 or not _travels(task):
+    if workers == 1 or not travels(task):
         yield None
     elif isinstance(workers, Executor):
         yield workers
@@ -192,7 +192,8 @@ def in_worker(function: Callable[..., Answer], *arguments: Any) -> Answer:
     raise WorkerError(problem)
 
 
-def _travels(task: object) -> bool:
+def travels(task: object) -> bool:
+    """Whether something can be sent to another process."""
     try:
         pickle.dumps(task)
     except Exception:  # noqa: BLE001 - pickle raises whatever an object's own hooks raise

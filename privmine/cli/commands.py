@@ -56,7 +56,13 @@ def run() -> None:
             stream.reconfigure(errors="backslashreplace")
     warnings.showwarning = _show_warning
     try:
-        sys.exit(cli.main(standalone_mode=False) or 0)
+        try:
+            ending = cli.main(standalone_mode=False) or 0
+        except SystemExit as exiting:
+            ending = exiting.code
+        if sys.stdout is not None:
+            sys.stdout.flush()  # What cannot be written must be told here; the interpreter would do it in its own way.
+        sys.exit(ending)
     except click.ClickException as error:
         _end(error.format_message(), error.exit_code)
     except (click.Abort, KeyboardInterrupt):

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from importlib import import_module
+from types import ModuleType
 
 import pytest
 
@@ -35,3 +39,19 @@ def rules(replayed) -> Callable[..., set[str]]:
         return {finding.rule for finding in report.counterexample.findings}
 
     return rules_broken
+
+
+@pytest.fixture(scope="session")
+def importable(tmp_path_factory) -> Callable[[str, str], AbstractContextManager[ModuleType]]:
+    """Makes modules that other processes can import as well."""
+
+    @contextmanager
+    def imported(name: str, source: str) -> Iterator[ModuleType]:
+        folder = tmp_path_factory.mktemp(name)
+        (folder / f"{name}.py").write_text(source)
+        sys.path.insert(0, str(folder))
+        yield import_module(name)
+        sys.path.remove(str(folder))
+        del sys.modules[name]
+
+    return imported

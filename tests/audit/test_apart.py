@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
-from importlib import import_module
 from types import ModuleType
 
 import pytest
@@ -55,14 +53,10 @@ class OwnLaw:
 
 
 @pytest.fixture(scope="module")
-def keeping(tmp_path_factory) -> Iterator[ModuleType]:
+def keeping(importable) -> Iterator[ModuleType]:
     """Components in a module that other processes can import."""
-    folder = tmp_path_factory.mktemp("keeping")
-    (folder / "keeping_components.py").write_text(KEEPING)
-    sys.path.insert(0, str(folder))
-    yield import_module("keeping_components")
-    sys.path.remove(str(folder))
-    del sys.modules["keeping_components"]
+    with importable("keeping_components", KEEPING) as module:
+        yield module
 
 
 def test_what_is_kept_from_run_to_run_is_found(keeping) -> None:

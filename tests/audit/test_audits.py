@@ -25,15 +25,6 @@ TINY = Effort("tiny", pairs=10, examples=0, samples=40, cases=1)
 
 
 @frozen
-class Leak:
-    """Selects the items that occur."""
-
-    @hookimpl
-    def select_elements(self, request, curator) -> Elements:
-        return Elements([item for item, support in enumerate(curator._desk.store.item_supports()) if support][:10])
-
-
-@frozen
 class Unwilling:
     """Takes no request at all."""
 
@@ -120,9 +111,9 @@ def test_quick_audits_raise_no_false_alarm(seed) -> None:
     assert quick_audit("privbasis", seed=seed).ok
 
 
-def test_a_leak_is_shown_with_its_neighbour() -> None:
+def test_a_leak_is_shown_with_its_neighbour(leak) -> None:
     """The report names the rule, the stage and a snippet that shows it again."""
-    report = audit(Leak(), effort=TINY)
+    report = audit(leak(), effort=TINY)
     assert report.verdict == "violates"
     assert not report.ok
     text = str(report)
@@ -148,14 +139,14 @@ class Once:
         return Elements([item for item, support in enumerate(supports) if support and len(self.runs) <= 20][:10])
 
 
-def test_what_happens_once_is_not_lost() -> None:
+def test_what_happens_once_is_not_lost(leak) -> None:
     """A violation that a second look does not show is a violation, and the report says that it does not repeat."""
     report = audit(Once(), effort=TINY)
     assert report.verdict == "violates"
     assert not report.counterexample.repeats
     assert "does not happen every time" in str(report)
     assert report.to_dict()["counterexample"]["repeats"] is False
-    assert audit(Leak(), effort=TINY).counterexample.repeats
+    assert audit(leak(), effort=TINY).counterexample.repeats
 
 
 def test_what_hypothesis_sees_once_is_not_lost() -> None:
@@ -166,9 +157,9 @@ def test_what_hypothesis_sees_once_is_not_lost() -> None:
     assert not example.repeats
 
 
-def test_the_black_box_alone_finds_a_leak_too() -> None:
+def test_the_black_box_alone_finds_a_leak_too(leak) -> None:
     """Without any replay, the runs themselves tell the databases apart."""
-    report = audit(Leak(), effort=Effort("black box", pairs=0, examples=0, samples=120, cases=1))
+    report = audit(leak(), effort=Effort("black box", pairs=0, examples=0, samples=120, cases=1))
     assert report.counterexample is None
     assert report.verdict == "violates"
     assert report.best_bound.lower > report.best_bound.claim

@@ -9,7 +9,6 @@ import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import BrokenExecutor, Executor, Future
-from importlib import import_module
 from types import ModuleType
 
 import pytest
@@ -20,15 +19,6 @@ from privmine.audit import Effort, audit
 from privmine.audit.workers import WorkerError, Workers, in_worker, side_by_side
 
 TINY = Effort("tiny", pairs=10, examples=0, samples=40, cases=1)
-
-
-@frozen
-class Leak:
-    """Selects the items that occur."""
-
-    @hookimpl
-    def select_elements(self, request, curator) -> Elements:
-        return Elements([item for item, support in enumerate(curator._desk.store.item_supports()) if support][:10])
 
 
 class BrokenPool(Executor):
@@ -101,14 +91,10 @@ class Leaks:
 
 
 @pytest.fixture(scope="module")
-def ending(tmp_path_factory) -> Iterator[ModuleType]:
+def ending(importable) -> Iterator[ModuleType]:
     """Components that end the process that they are in."""
-    folder = tmp_path_factory.mktemp("ending")
-    (folder / "ending_components.py").write_text(ENDING)
-    sys.path.insert(0, str(folder))
-    yield import_module("ending_components")
-    sys.path.remove(str(folder))
-    del sys.modules["ending_components"]
+    with importable("ending_components", ENDING) as module:
+        yield module
 
 
 @pytest.fixture(scope="module")

@@ -22,15 +22,6 @@ MODULE = import_module("privmine.cli.audit")
 TINY = Effort("tiny", pairs=10, examples=0, samples=40, cases=1)
 
 
-@frozen
-class Leak:
-    """Selects the items that occur."""
-
-    @hookimpl
-    def select_elements(self, request, curator) -> Elements:
-        return Elements([item for item, support in enumerate(curator._desk.store.item_supports()) if support][:10])
-
-
 def run(*arguments: str):
     """Run the command in this process."""
     return CliRunner().invoke(command, [*arguments, "--workers", "1"])
@@ -63,9 +54,9 @@ def test_the_command_prints_json() -> None:
 
 
 @pytest.mark.usefixtures("small")
-def test_a_violation_exits_with_1(monkeypatch) -> None:
+def test_a_violation_exits_with_1(leak, monkeypatch) -> None:
     """The evidence is printed below the table."""
-    monkeypatch.setattr(MODULE, "subject_of", lambda target, trust: subject_of(Leak()))
+    monkeypatch.setattr(MODULE, "subject_of", lambda target, trust: subject_of(leak()))
     result = run("anything")
     assert result.exit_code == 1
     assert "violates" in result.output
