@@ -7,17 +7,22 @@ first database shows that something else would have come of the second.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
 
 import numpy as np
 from attrs import evolve
 
 from privmine.audit.cases import Case, MakeDatabase, Row
-from privmine.audit.comparing import comparable, first_difference, words_of
+from privmine.audit.comparing import comparable, first_difference
 from privmine.audit.customers import AnyCase
 from privmine.audit.findings import Finding
+from privmine.audit.overheard import Said, steady, told_apart
 from privmine.audit.replay import Counterexample, recorded_run, replayed_run
 from privmine.audit.trace import Call, Event, Result, Trace
+from privmine.audit.words import words_of
 from privmine.audit.workers import Workers, away, travels
 from privmine.pipeline import Pipeline
 
@@ -36,12 +41,13 @@ def remembered(
     The databases are no neighbours: what a run does with the answers that it is told may depend on no database at
     all, and those that have nothing in common show it best.
     """
-    with Workers(1, patience) as first:
-        recorded = away(first, _recorded, pipeline, cases, database)
-    with Workers(1, patience) as second:
-        replayed = away(second, _replayed, pipeline, cases, database, recorded)
-    for case, one, other in zip(cases, recorded, replayed, strict=True):
-        _, difference = first_difference(one, other)
+    with _same_hashes():
+        with Workers(1, patience) as first:
+            recorded = away(first, _recorded, pipeline, cases, database)
+        with Workers(1, patience) as second:
+            replayed = away(second, _replayed, pipeline, cases, database, [trace for trace, _ in recorded])
+    for case, (one, said), (other, answered) in zip(cases, recorded, replayed, strict=True):
+        difference = first_difference(one, other)[1] or told_apart(said, answered)
         if difference is not None:
             told = (
                 f"{difference.message}. The databases have nothing in common, and each run had a process of its own; "
@@ -51,17 +57,35 @@ def remembered(
     return None
 
 
-def _recorded(pipeline: Pipeline, cases: Sequence[AnyCase], database: MakeDatabase) -> list[Trace]:
-    return [_portable(recorded_run(pipeline, case, database)) for case in cases]
+@contextmanager
+def _same_hashes() -> Iterator[None]:
+    """Let new processes iterate over sets of texts in the same order: that is random, and tells nothing of data."""
+    before = os.environ.get("PYTHONHASHSEED")
+    os.environ["PYTHONHASHSEED"] = before or "0"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["PYTHONHASHSEED"]
+
+
+def _recorded(pipeline: Pipeline, cases: Sequence[AnyCase], database: MakeDatabase) -> list[tuple[Trace, Said]]:
+    return [_observed(partial(recorded_run, pipeline, case, database)) for case in cases]
 
 
 def _replayed(
     pipeline: Pipeline, cases: Sequence[AnyCase], database: MakeDatabase, recorded: Sequence[Trace]
-) -> list[Trace]:
+) -> list[tuple[Trace, Said]]:
     return [
-        _portable(replayed_run(pipeline, _mirrored(case), trace, database))
+        _observed(partial(replayed_run, pipeline, _mirrored(case), trace, database))
         for case, trace in zip(cases, recorded, strict=True)
     ]
+
+
+def _observed(run: Callable[[], Trace]) -> tuple[Trace, Said]:
+    """What can be sent of a run, and what it says each time."""
+    trace = run()
+    return _portable(trace), steady(lambda: run().overheard) if trace.overheard else ()
 
 
 def _mirrored(case: AnyCase) -> AnyCase:
@@ -90,8 +114,17 @@ def _portable(trace: Trace) -> Trace:
 
 def _portable_event(event: Event) -> Event:
     if isinstance(event, Call):
-        # Without the query, which may hold anything, and the exact values, which differ between any two databases.
-        nothing = np.zeros(0, dtype=np.int64)
-        return Call(event.stage, event.kind, event.size, event.draws, event.factor, nothing, None, answer=event.answer)
+        return Call(
+            event.stage,
+            event.kind,
+            event.size,
+            event.draws,
+            event.factor,
+            np.zeros(0, dtype=np.int64),  # Exact values differ between any two databases.
+            query=event.query if travels(event.query) else None,
+            sensitivity=event.sensitivity,
+            charged=event.charged,
+            answer=event.answer,
+        )
     copy = comparable(event.copy)
     return Result(event.stage, None, copy if travels(copy) else _NOT_COMPARED)

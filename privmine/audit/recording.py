@@ -9,10 +9,7 @@ from __future__ import annotations
 
 import copy
 import functools
-import logging
-import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, TypeAlias
 
@@ -20,6 +17,7 @@ import numpy as np
 from attrs import evolve
 from numpy.typing import NDArray
 
+from privmine.audit.overheard import overheard
 from privmine.audit.tails import is_uneven, tail_names
 from privmine.audit.trace import Call, Result, Trace
 from privmine.curator import Curator, Measurement, Selection, close
@@ -230,42 +228,12 @@ def with_parts(pipeline: Pipeline, parts: dict[str, Part]) -> Pipeline:
 def observed_run(pipeline: Pipeline, database: Any, noise: NoiseSource, trace: Trace, **request: Any) -> Trace:
     """Run a watched pipeline; what it raises, warns of and logs is part of what is observed."""
     trace.epsilon = request["epsilon"]
-    with _overheard(trace):
+    with overheard() as said:
         try:
             trace.release = pipeline.run(database, noise=noise, **request)
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # noqa: BLE001 - whatever a component raises is evidence, not an accident
             trace.failure = error
+    trace.overheard = tuple(said)
     return trace
-
-
-@contextmanager
-def _overheard(trace: Trace) -> Iterator[None]:
-    """Note the warnings and the records of all logs, which go nowhere else meanwhile."""
-    records = _Records()
-    root = logging.getLogger()
-    handlers, level = root.handlers, root.level
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        root.handlers = [records]
-        root.setLevel(logging.NOTSET + 1)
-        try:
-            yield
-        finally:
-            root.handlers = handlers
-            root.setLevel(level)
-    warned = [f"{warning.category.__name__}: {warning.message}" for warning in caught]
-    trace.overheard = (*warned, *records.messages)
-
-
-class _Records(logging.Handler):
-    """Keeps what is logged."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.messages: list[str] = []
-
-    def emit(self, record: logging.LogRecord) -> None:
-        """Keep a record, without the time."""
-        self.messages.append(f"{record.levelname} of {record.name}: {record.getMessage()}")

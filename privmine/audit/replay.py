@@ -22,6 +22,7 @@ from privmine.audit.comparing import first_difference
 from privmine.audit.customers import AnyCase, CustomerDatabase
 from privmine.audit.distances import differences, exceeded_norms
 from privmine.audit.findings import Finding
+from privmine.audit.overheard import steady, told_apart
 from privmine.audit.recording import RecordingNoise, ReplayingNoise, WatchedCurator, observed_run, watched_pipeline
 from privmine.audit.trace import Call, Trace
 from privmine.audit.workers import side_by_side
@@ -86,10 +87,11 @@ def replay(pipeline: Pipeline, case: AnyCase, database: MakeDatabase = make_data
     """
     recorded, replayed = traces(pipeline, case, database)
     agreed, difference = first_difference(recorded, replayed)
-    if difference is not None and difference.rule == "warning":
-        # Some is said once in a process only, as when a module is imported; that depends on no data.
-        recorded, replayed = traces(pipeline, case, database)
-        agreed, difference = first_difference(recorded, replayed)
+    if difference is None and recorded.overheard != replayed.overheard:
+        difference = told_apart(
+            steady(lambda: recorded_run(pipeline, case, database).overheard),
+            steady(lambda: replayed_run(pipeline, case, recorded, database).overheard),
+        )
     found = [*accounting(recorded)]
     for one, other in zip(recorded.events[:agreed], replayed.events, strict=False):
         if isinstance(one, Call) and isinstance(other, Call):

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Iterator
 from fractions import Fraction
 from random import Random
-from typing import Any
+from typing import Any, TypeAlias
 
 from privmine.queries import Candidate, Scores
+
+#: The numbers that were drawn, and the probability of just these.
+_Way: TypeAlias = tuple[tuple[int, ...], Fraction]
 
 #: So many members of a tail are named with the same random numbers on both databases.
 _TRIES = 16
@@ -46,16 +49,25 @@ def is_uneven(scores: Scores, size: int) -> bool:
     if scores.tail_member is None:
         return False
     probabilities: defaultdict[Candidate, Fraction] = defaultdict(Fraction)
-    ways: list[tuple[tuple[int, ...], Fraction]] = [((), Fraction(1))]
+    ways: deque[Iterator[_Way]] = deque([iter([((), Fraction(1))])])
     for _ in range(_MOST_WAYS):
+        while ways and (way := next(ways[0], None)) is None:
+            ways.popleft()
         if not ways:
-            return len(probabilities) != size or set(probabilities.values()) != {Fraction(1, size)}
-        numbers, probability = ways.pop()
+            return set(probabilities.values()) != {Fraction(1, size)}
+        assert way is not None
+        ways.rotate(-1)  # In turn, so that endlessly many ways of one kind do not hide the others.
         try:
-            probabilities[scores.tail_member(_Script(numbers))] += probability
+            probabilities[scores.tail_member(_Script(way[0]))] += way[1]
         except _AsksForMoreError as asked:
-            ways.extend(((*numbers, number), probability / asked.bound) for number in range(asked.bound))
+            ways.append(_continued(way, asked.bound))
     return any(probability > Fraction(1, size) for probability in probabilities.values())
+
+
+def _continued(way: _Way, bound: int) -> Iterator[_Way]:
+    """A way to draw, with every number that may come next; one by one, since there may be millions."""
+    numbers, probability = way
+    return (((*numbers, number), probability / bound) for number in range(bound))
 
 
 class _AsksForMoreError(BaseException):

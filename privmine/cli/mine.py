@@ -134,10 +134,10 @@ def mine(
             show_release(release, options["output"], options["ledger"])
         sys.stdout.flush()
     except (OSError, KeyboardInterrupt):
-        kept = options["output"] or _rescued(release)
+        kept = f"in {options['output']}" if options["output"] else _rescued(release)
         drop_output()
         made = "made and charged" if release.receipt.private else "made"
-        fail(f"The release is {made}, but could not be shown whole; it is in {kept}.", 1)
+        fail(f"The release is {made}, but could not be shown whole; it is {kept}.", 1)
 
 
 def _check_trust(trust: tuple[str, ...]) -> None:
@@ -157,15 +157,19 @@ def _run(pipeline: Pipeline, transactions: Transactions, k: int, epsilon: str, *
     except RunInterrupted as error:
         fail(f"Interrupted: {error.fate}, and nothing was released.", 130)
     except UnsavedReleaseError as error:
-        fail(f"{error} It was saved to {_rescued(error.release)} instead.", 1)
+        fail(f"{error} It is {_rescued(error.release)} instead.", 1)
 
 
 def _rescued(release: Release) -> str:
-    """Save a release that is paid for and has nowhere to go."""
-    handle, path = tempfile.mkstemp(prefix="privmine-release-", suffix=".json")
-    with os.fdopen(handle, "w", encoding="utf-8") as file:
-        file.write(to_json(release))
-    return path
+    """Keep a release that is paid for and has nowhere to go; where it is then."""
+    try:
+        handle, path = tempfile.mkstemp(prefix="privmine-release-", suffix=".json")
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(to_json(release))
+    except OSError:
+        click.echo(to_json(release), err=True)
+        return "above, as JSON on standard error, since no file could be written"
+    return f"in {path}"
 
 
 def show_release(release: Release, saved: Path | None, ledger: Path | None = None) -> None:

@@ -16,8 +16,9 @@ from privmine.model import Unit
 from privmine.pipeline import Pipeline
 
 KEEPING = """
+import logging
 from attrs import frozen
-from privmine.api import Elements, hookimpl
+from privmine.api import Elements, Supports, hookimpl
 
 KNOWN = {}
 
@@ -32,6 +33,43 @@ class Keeps:
         if len(supports) not in KNOWN:
             KNOWN[len(supports)] = int(supports.argmax()) if len(supports) else None
         return Elements([item for item in [KNOWN[len(supports)]] if item is not None])
+
+
+@frozen
+class KeepsAndAsks:
+    "Remembers likewise, and asks for the support of that item."
+
+    @hookimpl
+    def select_elements(self, curator):
+        supports = curator._desk.store.item_supports()
+        if not len(supports):
+            return Elements(())
+        top = KNOWN.setdefault(("top", len(supports)), int(supports.argmax()))
+        curator.measure(Supports([(top,)]))
+        return Elements(())
+
+
+@frozen
+class KeepsAndLogs:
+    "Remembers how many transactions had the first item, and says it."
+
+    @hookimpl
+    def select_elements(self, curator):
+        supports = curator._desk.store.item_supports()
+        first = int(supports[0]) if len(supports) else 0
+        logging.getLogger("keeping").info("first: %s", KNOWN.setdefault(("first", len(supports)), first))
+        return Elements(())
+
+
+@frozen
+class HashOrder:
+    "Does what depends on no data, in an order that depends on the process."
+
+    @hookimpl
+    def select_elements(self, request):
+        items = len(request.public.universe)
+        names = {f"item {item}": item for item in range(items)}
+        return Elements([names[name] for name in set(names)])
 
 
 class Law:
@@ -74,11 +112,22 @@ def test_what_is_kept_from_run_to_run_is_found(keeping) -> None:
     assert keeping.KNOWN.keys() == {2}  # from the replay above
 
 
-@pytest.mark.parametrize("pipeline", ["default", "own law"])
+@pytest.mark.parametrize(("component", "rule"), [("KeepsAndAsks", "query"), ("KeepsAndLogs", "warning")])
+def test_what_is_kept_and_asked_or_said_is_found(keeping, component, rule) -> None:
+    """A result is not all that can show it."""
+    found = remembered(Pipeline(select_elements=getattr(keeping, component)()), some_cases(24), make_database, PATIENCE)
+    assert [finding.rule for finding in found.findings] == [rule]
+
+
+@pytest.mark.parametrize("pipeline", ["default", "own law", "order of hashes"])
 def test_sound_pipelines_do_the_same_in_any_process(keeping, pipeline) -> None:
     """Nothing but the answers matters; objects that are other ones in every process are compared by what they say."""
-    made = Pipeline() if pipeline == "default" else Pipeline(reconstruct_counts=keeping.OwnLaw())
-    assert remembered(made, some_cases(24), make_database, PATIENCE) is None
+    made = {
+        "default": Pipeline(),
+        "own law": Pipeline(reconstruct_counts=keeping.OwnLaw()),
+        "order of hashes": Pipeline(select_elements=keeping.HashOrder()),
+    }
+    assert remembered(made[pipeline], some_cases(24), make_database, PATIENCE) is None
 
 
 def test_customers_are_replayed_in_other_processes() -> None:

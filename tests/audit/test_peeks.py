@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 import warnings
 
 import numpy as np
@@ -211,6 +212,52 @@ class WarnsOnce:
 def test_what_is_said_once_in_a_process_is_no_leak(replayed) -> None:
     """As when a module is imported; a second look does not show it."""
     assert replayed(WarnsOnce([])).ok
+
+
+@frozen
+class Chatty:
+    """Logs things that are others every time, and perhaps how many transactions there are."""
+
+    leaks: bool
+
+    @hookimpl
+    def select_elements(self, curator) -> Elements:
+        count = data_of(curator).count() if self.leaks else "some"
+        logging.getLogger("plugin").info("%s transactions in %.9f s by %r", count, time.perf_counter(), object())
+        logging.getLogger("plugin").debug("%d is no number", "this")
+        return Elements(())
+
+
+@pytest.mark.parametrize("leaks", [False, True])
+def test_durations_and_addresses_in_logs_are_no_leak(rules, leaks) -> None:
+    """What varies on the same data tells nothing; what stands beside it may."""
+    assert rules(Chatty(leaks)) == ({"warning"} if leaks else set())
+
+
+@frozen
+class Fails:
+    """Tells the number of transactions in an error that stands behind another."""
+
+    how: str
+
+    @hookimpl
+    def select_elements(self, curator) -> Elements:
+        error = ValueError(f"{data_of(curator).count()} transactions")
+        if self.how == "group":
+            raise ExceptionGroup("several", [error])
+        if self.how == "itself":
+            raise error from error
+        try:
+            raise error
+        except ValueError:
+            logging.getLogger("plugin").warning("went wrong", exc_info=True)
+        return Elements(())
+
+
+@pytest.mark.parametrize(("how", "rule"), [("group", "failure"), ("itself", "failure"), ("logged", "warning")])
+def test_errors_behind_errors_are_found(rules, how, rule) -> None:
+    """Members of a group, what is logged with its traceback; an error that caused itself ends as well."""
+    assert rules(Fails(how)) == {rule}
 
 
 class Squares(ItemSupports):

@@ -254,6 +254,17 @@ class Rejecting(TruncatedSupports):
         return evolve(super().scores(store), tail_member=member)
 
 
+class WideAndSkewed(TruncatedSupports):
+    """Likewise, where the others are drawn from so many numbers that nobody can follow them all."""
+
+    def scores(self, store) -> Scores:
+        favourite = self.candidate(self.size - 1)
+        return evolve(
+            super().scores(store),
+            tail_member=lambda below: favourite if below(4) else self.candidate(below(2**80) % self.size),
+        )
+
+
 @frozen
 class ChoosesFromTheTail:
     """Chooses an itemset, seldom one that is listed."""
@@ -266,7 +277,10 @@ class ChoosesFromTheTail:
         return Elements((), curator.choose(query).chosen)
 
 
-@pytest.mark.parametrize(("query", "found"), [(Skewed, {"candidates"}), (TruncatedSupports, set()), (Rejecting, set())])
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [(Skewed, {"candidates"}), (WideAndSkewed, {"candidates"}), (TruncatedSupports, set()), (Rejecting, set())],
+)
 def test_a_tail_must_be_drawn_from_equally(query, found) -> None:
     """What is listed on the neighbour has the weight of its score there, and must have the same in the tail."""
     assert rules(Pipeline(select_elements=ChoosesFromTheTail(query), trust="local code")) == found

@@ -223,7 +223,7 @@ def test_a_release_that_cannot_be_saved_is_rescued(data, tmp_path, monkeypatch, 
     code, _, err = privmine("mine", str(data), "--epsilon", "1", "--output", str(tmp_path / "top.csv"))
     assert code == 1
     assert "No space left on device" in err
-    rescued = Path(re.search(r"saved to (\S+\.json)", err).group(1))
+    rescued = Path(re.search(r"It is in (\S+\.json) instead", err).group(1))
     assert pm.load(rescued).receipt.spent == 1
 
 
@@ -296,6 +296,29 @@ def test_a_full_disk_behind_the_pipe_does_not_lose_the_release(tmp_path) -> None
     (kept,) = tmp_path.glob("privmine-release-*.json")
     assert f"it is in {kept}" in done.stderr
     assert pm.load(kept).receipt.spent == 1
+
+
+def test_a_release_with_nowhere_to_go_is_printed_on_stderr(tmp_path) -> None:
+    """A full disk, and no folder for temporary files: what is paid for is not lost, and the charge is told."""
+    program = """
+import tempfile
+from privmine.cli import main
+tempfile.mkstemp = lambda **_: open("/dev/full/nowhere")
+main()
+"""
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-c", program, "mine", "--k", "5"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 1
+    printed, _, sentence = done.stderr.rpartition("privmine: ")
+    assert sentence.startswith("The release is made and charged, but could not be shown whole; it is above")
+    (tmp_path / "kept.json").write_text(printed)
+    assert pm.load(tmp_path / "kept.json").receipt.spent == 1
 
 
 @pytest.mark.parametrize("command", ["plan --epsilon 1 --k 5", "plugins", "plugins --json", "mine --dry-run", "--help"])

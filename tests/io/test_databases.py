@@ -168,6 +168,8 @@ def diagnoses(tmp_path, monkeypatch):
         "read_csv('o.csv', -- all_varchar=true\n header=true)",
         "read_csv('o.csv', comment='all_varchar=true')",
         "\"read_csv\"(concat('o', '.csv'))",
+        "(select $$--$$ as q, * from 'o.csv')",
+        "(select E'\\'--' as q, * from 'o.csv')",
         "read_json('o.json', columns='auto')",
     ],
 )
