@@ -218,12 +218,14 @@ class Origin:
         source: what it was read from.
         guessed: the options of `read` that would have said what was guessed.
         assumes: what the way in takes for granted, as sentences for the receipt.
+        columns: which column of a table is used as what: the transaction, the item, the unit.
     """
 
     layout: str = ""
     source: str = ""
     guessed: tuple[tuple[str, str], ...] = field(default={}, converter=_pairs)
     assumes: tuple[str, ...] = field(default=(), converter=text_tuple)
+    columns: tuple[tuple[str, str], ...] = field(default={}, converter=_pairs)
 
     @property
     def guess(self) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Mapping
-from functools import partial, wraps
+from functools import cached_property, partial, wraps
 from glob import glob
 from inspect import signature
 from pathlib import Path
@@ -16,8 +16,8 @@ from attrs import field, frozen
 from privmine.cli.screen import progress
 from privmine.errors import InputError
 from privmine.files import at_home, spare
-from privmine.io import read
-from privmine.io.asked import LAYOUTS
+from privmine.io.asked import LAYOUTS, Asked
+from privmine.io.read import read, read_asked
 from privmine.model import Origin
 from privmine.store.transactions import Transactions
 
@@ -61,6 +61,8 @@ _WHOSE_IT_IS: Final = (
 #: How a tab is typed in most shells.
 _TAB: Final = r"\t"
 _NAMES: Final = frozenset(signature(read).parameters) - {"source"}
+#: The options that are a source themselves.
+_SOURCES: Final = ("sql", "database")
 
 
 @frozen
@@ -87,10 +89,16 @@ class DataOptions:
         for target in targets:
             spare(target, (source for source in sources if source is not None))
 
+    @cached_property
+    def asked(self) -> Asked:
+        """The options, checked; what is wrong with them shows before any data is read."""
+        return Asked.of(**{name: value for name, value in self.given.items() if name not in _SOURCES})
+
     def read(self, path: str | None) -> Transactions:
         """Read the data, and tell what was guessed of it."""
+        sources = {name: self.given.get(name) for name in _SOURCES}
         with progress("Reading the data …"):
-            transactions = read(path, **self.given)
+            transactions = read_asked(path, self.asked, **sources)
         tell_guesses(transactions.origin)
         return transactions
 

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import codecs
 import operator
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from os import PathLike
 from typing import Any, TypeAlias
 
 from attrs import field, fields, frozen
 
 from privmine.errors import InputError
-from privmine.io.names import Names
+from privmine.io.names import Names, read_items, read_names
 from privmine.model import Unit
-from privmine.store.labels import is_missing, unit_of
+from privmine.store.labels import in_words, is_missing, unit_of
+from privmine.store.transactions import given_universe
 
 #: One row an item, one list a row, one column an item, one basket a line, numbers between blanks.
 LAYOUTS = ("long", "list", "one-hot", "baskets", "fimi")
@@ -75,6 +77,7 @@ def _labels(values: Iterable[Any] | None) -> Labels | None:
     labels = list(values)
     if not labels:
         raise InputError("The universe has no items: items= (--items) must list at least one; leave it out for none.")
+    in_words(lambda: given_universe(labels))  # What is wrong with it is known without data.
     return labels
 
 
@@ -108,6 +111,21 @@ class Asked:
     encoding: str | None = field(default=None, validator=_encoding)
     drop_missing: bool = False
 
+    @classmethod
+    def of(
+        cls,
+        *,
+        items: Iterable[Any] | str | PathLike[str] | None = None,
+        names: Mapping[Any, Any] | Iterable[Any] | str | PathLike[str] | None = None,
+        **options: Any,
+    ) -> Asked:
+        """The options as `read` takes them: items and names may be files, which are read here. No data is."""
+        return cls(
+            items=read_items(items) if isinstance(items, str | PathLike) else items,
+            names=None if names is None else read_names(names),
+            **options,
+        )
+
     def __attrs_post_init__(self) -> None:
         if self.unit is not None and self.merge_by is not None:
             raise InputError(
@@ -124,6 +142,11 @@ class Asked:
                 "To protect a whole unit, say how many of its transactions count at most: max_baskets=5 "
                 "(--max-baskets 5). More of them lose less data, and need more noise: it grows in proportion. Or make "
                 "all that a unit has one transaction: merge_by= (--merge-by)."
+            )
+        if self.owner is not None and self.protected.name == Unit().name:
+            raise InputError(
+                f"The unit cannot be called {Unit().name!r}: that name stands for transactions that are protected one "
+                "by one. Rename the column that tells whose a transaction is."
             )
 
     @property

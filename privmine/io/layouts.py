@@ -46,6 +46,13 @@ class Layout:
     owner: int | None
     guessed: Mapping[str, str] = field(factory=dict)
 
+    def roles(self, table: Table) -> dict[str, str]:
+        """Which column is used as what, as far as names may be shown; in the layout one-hot every other is an item."""
+        item = None if self.kind == "one-hot" else self.items[0]
+        positions = {"transaction": self.transaction, "item": item, "unit": self.owner}
+        named = {role: table.columns[p] for role, p in positions.items() if p is not None}
+        return {role: name for role, name in named.items() if name in table.showable}
+
 
 def choose_layout(table: Table, asked: Asked) -> Layout:
     """The layout of a table.

@@ -18,7 +18,7 @@ from privmine.io.databases import query_table, relation_table
 from privmine.io.files_in import files_of, format_of, is_fimi
 from privmine.io.json_in import json_table
 from privmine.io.layouts import choose_layout
-from privmine.io.names import read_items, read_names
+from privmine.io.names import read_names
 from privmine.io.parquet_in import parquet_table
 from privmine.io.rows_in import is_sparse, read_array, read_baskets, read_collections, read_numbers, read_sparse
 from privmine.io.tables import Guard, Table, from_stream
@@ -91,9 +91,9 @@ def read(
             what to do and lists the columns.
         DataError: the data cannot be read. The message says where, and never what is there.
     """
-    asked = Asked(
-        items=read_items(items) if isinstance(items, str | PathLike) else items,
-        names=None if names is None else read_names(names),
+    asked = Asked.of(
+        items=items,
+        names=names,
         layout=layout,
         transaction=transaction,
         item=item,
@@ -104,6 +104,13 @@ def read(
         encoding=encoding,
         drop_missing=drop_missing,
     )
+    return read_asked(source, asked, sql, database)
+
+
+def read_asked(
+    source: Any, asked: Asked, sql: str | None = None, database: str | PathLike[str] | None = None
+) -> Transactions:
+    """What `read` does once its options are checked."""
     return in_words(lambda: _read(source, asked, sql, database))
 
 
@@ -218,7 +225,9 @@ def _read_table(
 ) -> Transactions:
     try:
         layout = choose_layout(table, asked)
-        origin = Origin(layout.kind, name or table.name, {**layout.guessed, **(guessed or {})}, table.assumes)
+        origin = Origin(
+            layout.kind, name or table.name, {**layout.guessed, **(guessed or {})}, table.assumes, layout.roles(table)
+        )
         return assemble(table, layout, asked, origin)
     finally:
         table.close()

@@ -12,7 +12,7 @@ from attrs import evolve
 from privmine.errors import BudgetError, InputError
 from privmine.ledger import Ledger
 from privmine.model import DATA_STAGES, BasisSet, Unit, exact
-from privmine.pipeline import DEFAULT_METHOD, LARGEST_EPSILON, SMALLEST_EPSILON, Pipeline, whole_number
+from privmine.pipeline import DEFAULT_METHOD, Pipeline
 from privmine.planning.model import Plan, Point, Shape, Share
 from privmine.planning.patterns import AS_GIVEN
 from privmine.planning.question import (
@@ -29,6 +29,7 @@ from privmine.planning.question import (
 from privmine.planning.rehearsal import Choice, Rehearsal, Selected, UnplannableError, made_up_baskets
 from privmine.planning.sizes import SizeErrors, SizeRange, ranges, size_errors
 from privmine.planning.target import least_epsilon
+from privmine.request import LARGEST_EPSILON, SMALLEST_EPSILON, whole_number
 
 DEFAULT_K = 100
 #: Where bases are built to find the extreme ones, until the ε in question is known.

@@ -15,7 +15,7 @@ from privmine.ledger import Ledger
 from privmine.ledger.checks import unit_name
 from privmine.ledger.values import TRANSACTION
 from privmine.model import BasisSet, Unit, exact
-from privmine.pipeline import whole_number
+from privmine.request import whole_number
 
 #: The number of items enters by its logarithm only, so that a guess will do.
 DEFAULT_ITEMS = 1000

@@ -103,7 +103,7 @@ class Transactions:
         if not all(map(is_label, labels)):
             raise InputError(NO_LABEL)
         texts = [text_of(label) for label in labels]
-        universe = Universe.of(sorted(set(texts)), given=False) if items is None else _given(items)
+        universe = Universe.of(sorted(set(texts)), given=False) if items is None else given_universe(items)
         return cls._of(universe, np.array(offsets), _places(texts, universe))
 
     @classmethod
@@ -125,7 +125,7 @@ class Transactions:
         if items is None:
             known, indices = _distinct(labels)
             return cls._of(Universe.of(known, given=False), offsets, indices)
-        universe = _given(items)
+        universe = given_universe(items)
         return cls._of(universe, offsets, _positions(labels, universe))
 
     @classmethod
@@ -157,7 +157,7 @@ class Transactions:
         """
         _check_rows(offsets, codes, len(labels))
         known = _plain_labels(labels)
-        universe = _universe_of(known) if items is None else _given(items)
+        universe = _universe_of(known) if items is None else given_universe(items)
         table = np.append(_places(known, universe), np.int32(-1))  # the last entry is where −1 leads
         indices = np.empty(len(codes), dtype=np.int32)
         for part in slices(len(codes)):
@@ -219,7 +219,7 @@ def _plain_labels(labels: Sequence[Any] | NDArray[Any]) -> IntArray | list[str]:
     return np.array([int(text) for text in texts], dtype=np.int64)
 
 
-def _given(items: Sequence[Any] | NDArray[Any]) -> Universe:
+def given_universe(items: Sequence[Any] | NDArray[Any]) -> Universe:
     """The universe of labels that the user names, as labels of the data read."""
     if isinstance(items, np.ndarray) and items.dtype.kind in "iu":
         return Universe.of(items)
