@@ -7,21 +7,13 @@ import io
 import os
 import sys
 import warnings
-from typing import Any, NoReturn
+from collections.abc import Iterator, Mapping, MutableMapping
+from importlib import import_module
+from typing import Any, NoReturn, cast
 
 import rich_click as click
 
-from privmine.cli.audit import audit
-from privmine.cli.budget import budget
-from privmine.cli.convert import convert
-from privmine.cli.datasets import datasets
-from privmine.cli.experiment import experiment
 from privmine.cli.interrupts import was_interrupted
-from privmine.cli.mine import mine
-from privmine.cli.new import new
-from privmine.cli.plan import plan
-from privmine.cli.plugins import plugins
-from privmine.cli.rules import rules
 from privmine.cli.screen import drop_output, fail
 from privmine.errors import PrivmineError
 from privmine.registry import own_version
@@ -44,8 +36,25 @@ def cli() -> None:
     """
 
 
-for command in (mine, plan, rules, convert, plugins, budget, audit, new, datasets, experiment):
-    cli.add_command(command)
+class _OnDemand(Mapping[str, click.Command]):
+    """The commands by name, each loaded when it is asked for: what one needs may take another a second to load."""
+
+    names = ("mine", "plan", "rules", "convert", "plugins", "budget", "audit", "new", "datasets", "experiment")
+
+    def __getitem__(self, name: str) -> click.Command:
+        if name not in self.names:
+            raise KeyError(name)
+        command: click.Command = getattr(import_module(f"privmine.cli.{name}"), name)
+        return command
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+
+cli.commands = cast(MutableMapping[str, click.Command], _OnDemand())
 
 
 def run() -> None:
