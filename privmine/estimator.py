@@ -11,6 +11,8 @@ from inspect import signature
 from os import PathLike
 from typing import Any
 
+from attrs import evolve
+
 from privmine.errors import UnknownNameError
 from privmine.io.asked import Asked
 from privmine.io.read import read_asked
@@ -105,6 +107,7 @@ class ItemsetMiner:
         wish, asked = Wish(**parameters), Asked.of(**reading)
         if not isinstance(X, Transactions):
             wish.check(asked.protected, universe_given=asked.items is not None)
+            asked = evolve(asked, listener=wish.check_origin)
         self.release_ = pipeline.fulfil(wish, read_asked(X, asked))
         return self
 

@@ -28,7 +28,22 @@ from privmine.store.transactions import Transactions
 DEFAULT_METHOD = "privbasis"
 #: The options of `privmine.read`, which is in a layer above; whoever passes them here is told where they belong.
 READING_OPTIONS = frozenset(
-    "items names layout transaction item unit max_baskets merge_by separator encoding drop_missing sql database".split()  # noqa: SIM905 - words
+    (
+        "items",
+        "names",
+        "layout",
+        "transaction",
+        "item",
+        "unit",
+        "max_baskets",
+        "merge_by",
+        "separator",
+        "encoding",
+        "multiline_cells",
+        "drop_missing",
+        "sql",
+        "database",
+    )
 )
 
 

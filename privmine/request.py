@@ -18,7 +18,7 @@ from attrs.converters import optional
 from privmine.errors import InputError
 from privmine.ledger import Ledger
 from privmine.ledger.values import DatasetBudget
-from privmine.model import Public, Request, Unit, exact
+from privmine.model import Origin, Public, Request, Unit, exact
 from privmine.noise.protocol import NoiseSource
 from privmine.privacy import amount
 from privmine.release.files import check_output
@@ -183,6 +183,14 @@ class Wish:
         if self.output is not None:
             check_output(self.output, self.overwrite)
 
+    def check_origin(self, origin: Origin) -> None:
+        """Refuse data by how it is read, which is known before its rows are."""
+        if self.strict and origin.guessed:
+            raise InputError(
+                "Strict mode: how the data is laid out was guessed, and a guess may look at the data. Read it with the "
+                f"options that were guessed: {origin.guess} (as --options on the command line)."
+            )
+
     def left(self, unit: Unit) -> DatasetBudget | None:
         """The budget as a charge would leave it, None without a ledger; a charge that it does not cover is refused."""
         if self.ledger is None or self.dataset is None:
@@ -199,11 +207,7 @@ class Wish:
                 "The data has no items, so there is nothing to release. Check the file, its columns or the query, or "
                 "name the item universe: items= in Python, --items FILE on the command line."
             )
-        if self.strict and origin.guessed:
-            raise InputError(
-                "Strict mode: how the data is laid out was guessed, and a guess may look at the data. Read it with the "
-                f"options that were guessed: {origin.guess} (as --options on the command line)."
-            )
+        self.check_origin(origin)
         return Request(
             k=min(self.k, universe.itemset_count(self.max_length)),
             requested=self.k,

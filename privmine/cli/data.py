@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 import rich_click as click
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from privmine.cli.screen import progress
 from privmine.errors import InputError
@@ -94,13 +94,21 @@ class DataOptions:
         """The options, checked; what is wrong with them shows before any data is read."""
         return Asked.of(**{name: value for name, value in self.given.items() if name not in _SOURCES})
 
-    def read(self, path: str | None) -> Transactions:
-        """Read the data, and tell what was guessed of it."""
+    def read(self, path: str | None, accept: Callable[[Origin], None] = lambda _: None) -> Transactions:
+        """Read the data, and tell what was guessed of it before the rows are read.
+
+        Args:
+            path: the file, or None with a query.
+            accept: refuses data by how it will be read, if need be.
+        """
+
+        def listener(origin: Origin) -> None:
+            accept(origin)
+            tell_guesses(origin)
+
         sources = {name: self.given.get(name) for name in _SOURCES}
         with progress("Reading the data …"):
-            transactions = read_asked(path, self.asked, **sources)
-        tell_guesses(transactions.origin)
-        return transactions
+            return read_asked(path, evolve(self.asked, listener=listener), **sources)
 
 
 def data_options(*, units: bool) -> Callable[[Callback], Callback]:

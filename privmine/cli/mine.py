@@ -117,7 +117,7 @@ def mine(
         raise InputError("The release would go nowhere: standard output is closed. Open it, or add --output FILE.")
     if not embedded:
         wish.check(reading.asked.protected, universe_given=reading.asked.items is not None)
-    transactions = groceries() if embedded else reading.read(data)
+    transactions = groceries() if embedded else reading.read(data, wish.check_origin)
     if dry_run:
         show_dry_run(Pipeline.from_spec(spec, trust=trust), wish, transactions, as_json)
         return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import codecs
 import operator
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from os import PathLike
 from typing import Any, TypeAlias
 
@@ -12,7 +12,7 @@ from attrs import field, fields, frozen
 
 from privmine.errors import InputError
 from privmine.io.names import Names, read_items, read_names
-from privmine.model import Unit
+from privmine.model import Origin, Unit
 from privmine.store.labels import in_words, is_missing, unit_of
 from privmine.store.transactions import given_universe
 
@@ -97,6 +97,7 @@ class Asked:
         separator: what stands between the cells of a line.
         encoding: how text is written in bytes.
         drop_missing: leave missing values out instead of refusing them.
+        listener: is told how the data will be read, before its rows are; it may refuse by raising an error.
     """
 
     items: Labels | None = field(default=None, converter=_labels)
@@ -110,6 +111,7 @@ class Asked:
     separator: str | None = field(default=None, converter=_tab, validator=_separator)
     encoding: str | None = field(default=None, validator=_encoding)
     drop_missing: bool = False
+    listener: Callable[[Origin], None] | None = None
 
     @classmethod
     def of(
@@ -193,6 +195,11 @@ class Asked:
         if any(is_missing(entry) or not unit_of(entry) for entry in entries):
             raise InputError("The unit of some basket is missing (None, NaN or blank); every basket needs one.")
         return entries
+
+    def tell(self, origin: Origin) -> None:
+        """Tell the listener, if there is one, how the data will be read."""
+        if self.listener is not None:
+            self.listener(origin)
 
     @property
     def is_empty(self) -> bool:

@@ -30,6 +30,7 @@ _NO = r"^([Ff]alse|FALSE|0+(\.0*)?|\.0+)$"
 def assemble(table: Table, layout: Layout, asked: Asked, origin: Origin) -> Transactions:
     """Read a table and make transactions of it."""
     asked.without_names(table.name)
+    asked.tell(origin)
     assembly: Transactions = table.guard(lambda: _Assembly(table, layout, asked).transactions(origin))
     return assembly
 

@@ -29,6 +29,7 @@ def read_baskets(paths: Sequence[Path], separator: str, asked: Asked, origin: Or
     """Read basket lines: a transaction a line, an empty line an empty one."""
     asked.without_columns("a file of basket lines")
     asked.without_names("a file of basket lines")
+    asked.tell(origin)
     codes: dict[str, int] = {}
     flat, offsets = array("i"), array("q", [0])
     for path in paths:
@@ -51,6 +52,7 @@ def read_numbers(paths: Sequence[Path], asked: Asked, origin: Origin) -> Transac
     """Read FIMI text: numbers between blanks, a transaction a line."""
     asked.without_columns("FIMI text")
     asked.without_text("FIMI text")
+    asked.tell(origin)
     parts = [fimi_rows(path) for path in paths]
     sizes = [np.diff(offsets) for offsets, _ in parts]
     offsets = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(np.concatenate(sizes))])
