@@ -80,12 +80,12 @@ class Transactions:
     ) -> Transactions:
         if isinstance(transactions, str | bytes) or not isinstance(transactions, Iterable):
             raise InputError(
-                "Transactions come as a collection of baskets, each a collection of items; files, frames and queries "
-                "are read with pm.read."
+                "Transactions come as a collection of baskets, each a collection of items. Read files, frames and "
+                "queries first, for example pm.mine(pm.read('orders.csv'), k=100, epsilon=1)."
             )
         if hasattr(transactions, "columns") or getattr(transactions, "ndim", 1) != 1:
             raise InputError(
-                "A table or matrix is no collection of baskets; read it first: pm.read(frame, transaction='order_id', "
+                "A table or matrix is no collection of baskets. Read it first: pm.read(frame, transaction='order_id', "
                 "item='product'), or pm.read(matrix)."
             )
         offsets = [0]
