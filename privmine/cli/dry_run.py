@@ -45,8 +45,9 @@ def show_dry_run(pipeline: Pipeline, wish: Wish, transactions: Transactions, as_
         f"[bold]Dry run:[/] k = {request.requested}{most}, ε = {amount(request.epsilon)}; nothing was drawn or charged."
     )
     out.print(f"[bold]Data:[/] {text(described)}")
-    if origin.columns:
-        out.print(f"[bold]Columns:[/] {text(_columns_text(origin))}")
+    columns = _columns_text(origin)
+    if columns:
+        out.print(f"[bold]Columns:[/] {text(columns)}")
     out.print(f"[bold]Protects:[/] {text(protects(request, source))}")
     if request.public.n is not None:
         out.print(
@@ -63,6 +64,8 @@ def show_dry_run(pipeline: Pipeline, wish: Wish, transactions: Transactions, as_
 
 
 def _columns_text(origin: Origin) -> str:
-    """Which column is used as what."""
+    """Which column is used as what; empty where there are no columns."""
     used = [f"{role} = {column}" for role, column in origin.columns]
-    return ", ".join([*used, "every other column is an item"] if origin.layout == "one-hot" else used)
+    if origin.layout == "one-hot":
+        used.append(f"every {'other ' if used else ''}column is an item")
+    return ", ".join(used)

@@ -219,6 +219,30 @@ def test_convert_opens_no_file_for_a_wrong_wish(shop, monkeypatch, privmine, opt
 
 
 @pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--epsilon", "0"], "greater than 0"),
+        ([*EPSILON, "--k", "0"], "at least 1"),
+        ([*EPSILON, "--method", "privbassi"], "'privbasis'"),
+        ([*EPSILON, "--plot", "plan.doc"], "plan.doc"),
+        (account("orders", "nowhere.db"), "budget init"),
+        (account("orders", "damaged.db"), "damaged.db"),
+        (account("order"), "'orders'"),
+        (account("customers"), "counted for one customer_id"),
+    ],
+    ids=named,
+)
+def test_a_plan_is_not_begun_for_a_wrong_wish(shop, monkeypatch, privmine, options, words) -> None:
+    """No stage is rehearsed."""
+
+    def never(*_, **__):
+        pytest.fail("a stage was rehearsed")
+
+    monkeypatch.setattr("privmine.run.Run.stage", never)
+    refused(privmine("plan", *options), words)
+
+
+@pytest.mark.parametrize(
     ("changed", "words"),
     [
         ({"epsilon": "0"}, "epsilon must lie between"),

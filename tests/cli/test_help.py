@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterator
 
 import click
@@ -36,3 +38,22 @@ def test_help_may_be_asked_for_in_short() -> None:
         asked = [CliRunner().invoke(cli, [*path, option], prog_name="privmine").output for option in ("-h", "--help")]
         assert asked[0] == asked[1]
         assert "Usage: privmine" in asked[0]
+
+
+def test_a_command_loads_nothing_of_the_others() -> None:
+    """What audits and experiments need takes long to load, and a mistake is told at once."""
+    program = (
+        "import sys; sys.argv = ['privmine', 'mine', 'x.csv', '--epsilon', '0']\n"
+        "try:\n    from privmine.cli import main; main()\nexcept SystemExit:\n    pass\n"
+        "print([name for name in sys.modules if name.startswith(('privmine.audit', 'privmine.evaluation', 'opendp'))])"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+    assert "greater than 0" in done.stderr
+
+
+def test_an_unknown_command_is_refused() -> None:
+    """As click does for commands that are loaded."""
+    result = CliRunner().invoke(cli, ["minde"])
+    assert result.exit_code == 2
+    assert "No such command 'minde'" in result.output

@@ -145,6 +145,46 @@ def test_a_dry_run_tells_nothing_of_the_transactions(orders, privmine) -> None:
     assert shown[:3] == shown[3:]
 
 
+@pytest.mark.parametrize(
+    ("options", "columns", "words"),
+    [
+        (["orders.csv"], {"transaction": "order_id", "item": "product"}, "transaction = order_id, item = product"),
+        (
+            ["orders.csv", "--transaction", "order_id", "--unit", "customer_id", "--max-baskets", "2"],
+            {"transaction": "order_id", "item": "product", "unit": "customer_id"},
+            "transaction = order_id, item = product, unit = customer_id",
+        ),
+        (
+            ["orders.csv", "--item", "product", "--merge-by", "customer_id"],
+            {"item": "product", "unit": "customer_id"},
+            "item = product, unit = customer_id",
+        ),
+        (
+            ["--sql", "select 1 as o, 'bread' as p", "--transaction", "o", "--item", "p"],
+            {"transaction": "o", "item": "p"},
+            "transaction = o, item = p",
+        ),
+        (
+            ["hot.csv", "--layout", "one-hot", "--transaction", "id"],
+            {"transaction": "id"},
+            "transaction = id, every other column is an item",
+        ),
+        (["hot.csv", "--layout", "one-hot"], {}, "every column is an item"),
+        (["baskets.dat"], {}, None),
+    ],
+)
+def test_a_dry_run_repeats_which_columns_are_used_as_what(orders, privmine, options, columns, words) -> None:
+    """Named or guessed, in words and as JSON."""
+    (orders.parent / "hot.csv").write_text("id,bread,milk\n1,1,0\n2,1,1\n")
+    (orders.parent / "baskets.dat").write_text("1 2\n2\n")
+    command = ("mine", *options, "--epsilon", "1", "--dry-run")
+    code, out, err = privmine(*command)
+    assert code == 0, err
+    shown = [line for line in out.splitlines() if line.startswith("Columns: ")]
+    assert shown == ([] if words is None else [f"Columns: {words}"])
+    assert json.loads(privmine(*command, "--json")[1])["columns"] == columns
+
+
 def test_a_ledger_for_customers(orders, privmine) -> None:
     """Runs for customers are charged, one for a transaction is refused, in the dry run as in the run."""
     privmine("budget", "init", "--ledger", "budget.db", "--dataset", "sales", "--epsilon", "3", "--unit", "customer_id")
