@@ -177,7 +177,7 @@ def test_what_is_no_source_is_told_what_to_pass(tmp_path):
     refused(r"pass dataset\.to_table", dataset.dataset(path))
     with closing(sqlite3.connect(":memory:")) as connection:
         refused("not a connection", sql="select 1", database=connection)
-    with pytest.raises(InputError, match=r"read with pm\.read"):
+    with pytest.raises(InputError, match=r"pm\.mine\(pm\.read\("):
         pm.mine(str(path), k=1, epsilon=1)
     for name in ("-", "/dev/null"):
         refused("standard input and pipes cannot be read", name)
