@@ -36,7 +36,11 @@ _HOW_IT_IS_READ: Final = (
         help="long: a row for each item; list: a list in each row; one-hot: a column for each item; baskets: a basket "
         "in each line; fimi: numbers in each line.  [default: guessed, and told]",
     ),
-    _data("--items", metavar="FILE", help="The public item universe: text with one item a line, or a JSON list. Other items are left out."),
+    _data(
+        "--items",
+        metavar="FILE",
+        help="The public item universe: text with one item a line, or a JSON list. Other items are left out.",
+    ),
     _data("--names", metavar="FILE", help="Labels for items that are numbers, one a line, that of 0 first."),
     _data("--sql", metavar="QUERY", help="Read what a query of DuckDB gives, instead of a file."),
     _data(

@@ -62,8 +62,9 @@ def read(
             - an iterable of baskets, each a collection of labels.
 
             None with `sql`.
-        items: the public item universe, in the order that breaks ties: labels, or a text file with one
-            label a line, or a .json file with a list of labels. Without it the universe is taken from the data, and the receipt says so.
+        items: the public item universe, in the order that breaks ties: labels, a text file with one label
+            a line, or a .json file with a list of labels. Without it the universe is taken from the data,
+            and the receipt says so.
         names: labels for items that are the numbers 0, 1, 2, … in the data (FIMI text, a matrix, lists
             of integers): the labels, or a file with one label a line. They are no public universe; that
             is for `items` to say.
