@@ -50,6 +50,7 @@ _HOW_IT_IS_READ: Final = (
     ),
     _data("--separator", metavar="CHAR", help="What stands between the cells of a line."),
     _data("--encoding", metavar="NAME", help="How a text file is encoded, if it is not UTF-8."),
+    _data("--multiline-cells", is_flag=True, help="Allow line breaks in cells in quotes instead of refusing them."),
     _data("--drop-missing", is_flag=True, help="Leave missing items out instead of refusing them."),
 )
 _WHOSE_IT_IS: Final = (

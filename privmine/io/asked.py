@@ -96,6 +96,7 @@ class Asked:
         merge_by: like `unit`, to merge all that a unit has into one transaction.
         separator: what stands between the cells of a line.
         encoding: how text is written in bytes.
+        multiline_cells: allow line breaks in cells in quotes, instead of refusing them.
         drop_missing: leave missing values out instead of refusing them.
         listener: is told how the data will be read, before its rows are; it may refuse by raising an error.
     """
@@ -110,6 +111,7 @@ class Asked:
     merge_by: str | Sequence[Any] | None = None
     separator: str | None = field(default=None, converter=_tab, validator=_separator)
     encoding: str | None = field(default=None, validator=_encoding)
+    multiline_cells: bool = False
     drop_missing: bool = False
     listener: Callable[[Origin], None] | None = None
 
@@ -179,16 +181,20 @@ class Asked:
         name = self.owner if isinstance(self.owner, str) else getattr(self.owner, "name", None)
         return Unit(str(name or "unit"), self.max_baskets or 1, merged=self.merge_by is not None)
 
-    def entries(self, rows: int) -> Labels | None:
-        """The unit of each basket, where there are no columns."""
-        if self.owner is None:
-            return None
+    def check_entries(self) -> None:
+        """Refuse the name of a unit's column where there are no columns."""
         if isinstance(self.owner, str | bytes):
             raise InputError(
                 "There are no columns here that --unit or --merge-by could name; read a table with a column that tells "
                 "whose a transaction is, or in Python give unit= (or merge_by=) as a sequence with one entry for each "
                 "basket."
             )
+
+    def entries(self, rows: int) -> Labels | None:
+        """The unit of each basket, where there are no columns."""
+        self.check_entries()
+        if self.owner is None:
+            return None
         entries = list(self.owner)
         if len(entries) != rows:
             raise InputError("unit= (or merge_by=) must have exactly one entry for each basket.")
@@ -212,6 +218,21 @@ class Asked:
         """Whether some option names a column, so that the data must be a table."""
         return bool(self.wanted)
 
+    @property
+    def declares_table(self) -> bool:
+        """Whether the options say that the data is a table, so that the first line of text has names of columns."""
+        return self.names_columns or self.layout in ("long", "list", "one-hot")
+
+    @property
+    def assumes(self) -> tuple[str, ...]:
+        """What reading text takes for granted by these options, as sentences for the receipt."""
+        if not self.multiline_cells:
+            return ()
+        return (
+            "the quotes around cells match within each unit's rows, so that no cell of one unit goes on into the rows "
+            "of another",
+        )
+
     def without_text(self, what: str) -> None:
         """Refuse the options of text files where there are none."""
         self.without_separator(what)
@@ -222,6 +243,10 @@ class Asked:
         """Refuse a separator where cells are told apart otherwise."""
         if self.separator is not None:
             raise InputError(f"separator= (--separator) is for CSV and basket lines, not for {what}; drop it.")
+        if self.multiline_cells:
+            raise InputError(
+                f"multiline_cells= (--multiline-cells) is for CSV and basket lines, not for {what}; drop it."
+            )
 
     def only_layout(self, layout: str, what: str) -> None:
         """Refuse a layout that something cannot have."""

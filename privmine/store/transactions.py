@@ -123,7 +123,7 @@ class Transactions:
         if labels.dtype not in (np.int32, np.int64):
             labels = labels.astype(np.int64)
         if items is None:
-            known, indices = _distinct(labels)
+            known, indices = distinct(labels)
             return cls._of(Universe.of(known, given=False), offsets, indices)
         universe = given_universe(items)
         return cls._of(universe, offsets, _positions(labels, universe))
@@ -230,7 +230,7 @@ def _universe_of(labels: IntArray | list[str]) -> Universe:
     """The universe of labels that occur in the data, in their public order."""
     if isinstance(labels, list):
         return Universe.of(sorted(set(labels)), given=False)
-    return Universe.of(_distinct(labels)[0], given=False)
+    return Universe.of(distinct(labels)[0], given=False)
 
 
 def _places(labels: IntArray | list[str], universe: Universe) -> NDArray[np.int32]:
@@ -282,7 +282,7 @@ def _has_table(low: int, high: int, size: int) -> bool:
     return high - low < max(1 << 20, 4 * size)
 
 
-def _distinct(labels: _Labels) -> tuple[IntArray, NDArray[np.int32]]:
+def distinct(labels: _Labels) -> tuple[IntArray, NDArray[np.int32]]:
     """The labels that occur in increasing order, and the position of each label among them."""
     if not len(labels):
         return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int32)

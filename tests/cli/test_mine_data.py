@@ -61,6 +61,8 @@ def test_a_tab_can_be_typed(orders, mined, separator) -> None:
     found, _ = mined("tabs.txt", "--transaction", "order_id", "--item", "product", "--separator", separator)
     assert found == expected
     found, told = mined("tabs.txt", "--transaction", "order_id", "--item", "product")
+    assert (found, told) == (expected, "")
+    found, told = mined("tabs.txt")
     assert found == expected
     assert told.endswith(r"--separator '\t'" + "\n")
 
