@@ -45,7 +45,7 @@ _KINDS = (
     _kind(_ZIP, "a zip archive", _UNPACK),
     _kind(rb"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an old Excel workbook", _SHEET),
     _kind(rb"SQLite format 3\x00", "a SQLite database", _QUERY),
-    _kind(rb".{8}DUCK.\x00{7}", "a DuckDB database", _QUERY),
+    _kind(rb".{8}DUCK..\x00{6}", "a DuckDB database", _QUERY),
     _kind(rb"ARROW1\x00\x00", "an Arrow or Feather file", _TABLE),
     _kind(rb"FEA1", "a Feather file", _TABLE, certain=False),
     _kind(rb"Obj\x01", "an Avro file", _TABLE),

@@ -53,9 +53,10 @@ def json_table(paths: Sequence[Path], asked: Asked, name: str, *, whole: bool = 
     lacking = set(asked.wanted) - set(found)
     for row in coming if whole or lacking else ():
         found.update((key, [value]) for key, value in row.items() if key not in found and (whole or key in lacking))
-    if not found and not sample and asked.layout is not None:
+    if not found and asked.layout is not None:
         # A table without rows has the columns that it is said to have.
-        found = {column: [] for column in asked.wanted}
+        said = asked.wanted + [str(item) for item in asked.items or () if asked.layout == "one-hot"]
+        found = {column: [] for column in said}
     if not found:
         raise DataError(
             f"{name} has no row that could be read; a row is an object such as {{'order_id': …, 'product': …}} or a "

@@ -324,7 +324,7 @@ def test_keys_that_occur_late_are_items_as_well(tmp_path, options):
     ],
 )
 def test_separators(tmp_path, name, content, separator, columns):
-    """The names of columns tell the separator where the options say that there are such; in quotes it does not count."""
+    """The names of columns tell the separator of a table that is said to be one; in quotes it does not count."""
     path = text(tmp_path / name, content)
     found = pm.read(path, layout="one-hot", multiline_cells=True)
     assert found.universe.labels.tolist() == columns
