@@ -14,7 +14,8 @@ from privmine.errors import InputError
 from privmine.io.asked import Asked
 from privmine.io.assembly import assemble
 from privmine.io.csv_in import csv_table, has_names, said_separator, sample_of, separator_of
-from privmine.io.databases import query_table, relation_table
+from privmine.io.databases import query_table
+from privmine.io.duckdb_in import relation_table
 from privmine.io.files_in import check_text, files_of, format_of, is_fimi
 from privmine.io.json_in import json_table
 from privmine.io.layouts import choose_layout
