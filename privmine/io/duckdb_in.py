@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,7 @@ ASSUMED = (
     "the query treats the rows of each unit by themselves, and the types of its columns do not depend on what is in "
     "the data",
 )
+_BAR = "enable_progress_bar"
 _BATCH_ROWS = 1 << 17
 
 
@@ -76,9 +78,10 @@ def relation_table(relation: Any, asked: Asked) -> Table:
     guarded = Guard("the query")
     with ExitStack() as stack:
         shown = stack.enter_context(_nothing_shown())
-        plan = guarded(relation.explain) + "".join(shown())
+        plan = guarded(lambda: relation.explain() + shown() if _is_early() else relation.explain(format="text"))
         # What DuckDB writes for a relation of its own may list the columns, and so says nothing about their names.
         from_contents = _TEXT_IN_PLAN.search(plan) or _TEXT_IN_QUERY.search(guarded(relation.sql_query))
+        _turn_off_bar_of(relation, stack)
         table = _relation_table(relation)
         stack.callback(table.close)
         # Where no plan can be had, nothing is known.
@@ -100,11 +103,28 @@ def _relation_table(relation: Any, complaint: Callable[[Exception], str] = withh
 
 def _turn_bar_off(connection: Any) -> None:
     """Standard output is not ours, and a notebook neither."""
-    name = "enable_progress_bar"
-    ((shows,),) = connection.execute(f"select current_setting('{name}')").fetchall()
+    ((shows,),) = connection.execute(f"select current_setting('{_BAR}')").fetchall()
     # A notebook without ipywidgets has no bar, and there DuckDB fails if it is turned off.
     if shows:
-        connection.execute(f"set {name} = false")
+        connection.execute(f"set {_BAR} = false")
+
+
+def _turn_off_bar_of(relation: Any, stack: ExitStack) -> None:
+    """Show no progress while a relation is read, and let its connection show it again afterwards."""
+    if _is_early():
+        return  # Its query() makes a view, which stays in the user's database.
+    run = partial(relation.query, "privmine")
+    with suppress(Exception):  # whatever is wrong with the relation is told when it is read
+        if run(f"select current_setting('{_BAR}')").fetchall() == [(True,)]:
+            run(f"set {_BAR} = false")
+            stack.callback(run, f"set {_BAR} = true")
+
+
+def _is_early() -> bool:
+    """Whether this DuckDB is one that cannot return the plan of a relation in a notebook, but shows it only."""
+    import duckdb
+
+    return int(duckdb.__version__.partition(".")[0]) < 2
 
 
 def _catalog(connection: Any) -> Catalog:
@@ -126,16 +146,16 @@ def _plan(connection: Any, sql: str) -> str:
 
 
 @contextmanager
-def _nothing_shown() -> Iterator[Callable[[], list[str]]]:
-    """Catch what DuckDB shows in a notebook; gives it as texts."""
+def _nothing_shown() -> Iterator[Callable[[], str]]:
+    """Catch what DuckDB shows in a notebook, plans and progress bars; gives the plans."""
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     if shell is None:
-        yield list
+        yield str
         return
     from IPython.utils.capture import capture_output
 
     with capture_output(stdout=False, stderr=False) as caught:
-        yield lambda: [str(output.data) for output in caught.outputs]
+        yield lambda: "".join(output.data.get("text/html", "") for output in caught.outputs)
 
 
 def _said(table: Table, asked: Asked, sql: str = "") -> frozenset[str]:
