@@ -62,13 +62,14 @@ def duckdb_table(sql: str, path: Path | None, stack: ExitStack, asked: Asked) ->
         # A statement before the select could write a file, exact rows and all.
         raise InputError(NO_SELECT)
     catalog = Catalog() if path is None else guarded(lambda: _catalog(connection))
-    from_contents = check_query(guarded(lambda: serialized(connection, sql)), catalog)
+    reads = check_query(guarded(lambda: serialized(connection, sql)), catalog)
     # A database may have views over text, of which the query says nothing.
-    may_quote = path is not None or from_contents
+    may_quote = path is not None or reads.names
+    from_contents = reads.names
     if path is not None and not from_contents:
         from_contents = _TEXT_IN_PLAN.search(guarded(lambda: _plan(connection, sql))) is not None
     relation = guarded(lambda: connection.sql(sql))
-    table = _relation_table(relation, complaint)
+    table = evolve(_relation_table(relation, complaint), guessed=reads.guessed)
     stack.callback(table.close)
     return evolve(table, known=_said(table, asked, sql)) if from_contents else table
 

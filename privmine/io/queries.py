@@ -5,8 +5,9 @@ of all others read: 250.00 is a number until somebody has a V27.0. The check lis
 may not. The parser names every table and every table function, however it is written or nested. A table function
 passes if its types are known without the data: of itself, as that of Parquet, or because its arguments fix all of
 them. The name of a file passes if DuckDB reads it as Parquet. Functions that read what a text names when the query
-runs, such as query_table('o.' || 'csv'), are not on the list, nor are functions that DuckDB may get later. Whatever is
-not a select, such as a copy in a common table expression, could write exact rows and is refused as well.
+runs, such as query_table('o.' || 'csv'), are not on the list, nor are functions that DuckDB may get later. Where
+DuckDB looks at rows to find the separator, the quotes or the form of a text file, that is a guess, and told as one.
+Whatever is not a select, such as a copy in a common table expression, could write exact rows and is refused as well.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ _TEXT_READERS = frozenset(
 _SELECT_NODES = frozenset({"SELECT_NODE", "SET_OPERATION_NODE", "CTE_NODE", "RECURSIVE_CTE_NODE"})
 #: DuckDB reads `a.csv?b.parquet` as CSV: what stands before a question mark counts as an ending, too.
 _PARQUET_FILE = re.compile(r"(?!.*\.\w+\?).*\.parquet", re.DOTALL)
-_TRUE = frozenset({"t", "true", "1"})
+_TRUE, _FALSE = frozenset({"t", "true", "1"}), frozenset({"f", "false", "0"})
 
 
 @frozen
@@ -55,7 +56,28 @@ def serialized(connection: Any, sql: str) -> Any:
     return json.loads(text)
 
 
-def check_query(tree: Any, catalog: Catalog) -> bool:
+@frozen
+class Reads:
+    """What a query reads of text files.
+
+    Attributes:
+        names: whether names of columns may come from the contents of a file.
+        dialect: whether DuckDB looks at rows to find the separator, the quotes or the form of a file.
+    """
+
+    names: bool = False
+    dialect: bool = False
+
+    def __or__(self, other: Reads) -> Reads:
+        return Reads(self.names or other.names, self.dialect or other.dialect)
+
+    @property
+    def guessed(self) -> dict[str, str]:
+        """What was guessed by looking at rows, as the query would say it; empty if nothing was."""
+        return {"sql": "read_csv(…, auto_detect=false, columns={…}, delim=…, header=…)"} if self.dialect else {}
+
+
+def check_query(tree: Any, catalog: Catalog) -> Reads:
     """Refuse what is not a select, and a select whose types may depend on the rows of a text file.
 
     Args:
@@ -63,11 +85,11 @@ def check_query(tree: Any, catalog: Catalog) -> bool:
         catalog: what the database has; of a view or macro there, the receipt says what it assumes.
 
     Returns:
-        Whether names of columns may come from the contents of a file.
+        What it reads of text files.
     """
     if tree["error"]:
         raise InputError(NO_SELECT)
-    from_contents = False
+    reads = Reads()
     for node in _nodes(tree["statements"]):
         kind = str(node.get("type", ""))
         if kind.endswith("_NODE") and kind not in _SELECT_NODES:
@@ -75,10 +97,10 @@ def check_query(tree: Any, catalog: Catalog) -> bool:
         if kind == "BASE_TABLE":
             _check_table(node, catalog)
         elif kind == "TABLE_FUNCTION":
-            from_contents |= _check_function(node["function"], catalog)
+            reads |= _check_function(node["function"], catalog)
         elif kind == "PIVOT":
-            from_contents = True
-    return from_contents
+            reads |= Reads(names=True)
+    return reads
 
 
 def _nodes(tree: Any) -> Iterator[dict[str, Any]]:
@@ -96,10 +118,10 @@ def _check_table(node: dict[str, Any], catalog: Catalog) -> None:
         raise InputError(f"The query selects from {name}, which is neither a table nor a Parquet file. {_ADVICE}")
 
 
-def _check_function(function: dict[str, Any], catalog: Catalog) -> bool:
+def _check_function(function: dict[str, Any], catalog: Catalog) -> Reads:
     name = function["function_name"].lower()
     if name in _KNOWN_TYPES or name in catalog.macros:
-        return False
+        return Reads()
     if name not in _TEXT_READERS:
         raise InputError(
             f"The query uses the function {name}(), and privmine does not know whether the types of its columns depend "
@@ -107,11 +129,12 @@ def _check_function(function: dict[str, Any], catalog: Catalog) -> bool:
             f"{', '.join(sorted(_KNOWN_TYPES | _TEXT_READERS))}; or pass the result as a frame."
         )
     arguments = list(_arguments(function))
-    every_text = [_is_true(value) for argument, value in arguments if argument == "all_varchar"]
+    every_text = [_is_boolean(value, _TRUE) for argument, value in arguments if argument == "all_varchar"]
     columns = [value.get("function_name") == "struct_pack" for argument, value in arguments if argument == "columns"]
     if not all(every_text + columns) or not every_text + columns:
         raise InputError(f"The query reads a text file without fixed types. {_ADVICE}")
-    return True
+    detects = [not _is_boolean(value, _FALSE) for argument, value in arguments if argument == "auto_detect"]
+    return Reads(names=True, dialect=any(detects) or not detects)
 
 
 def _arguments(function: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -124,12 +147,12 @@ def _arguments(function: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]
             yield (entry.get("name") or value.get("alias") or "").lower(), value
 
 
-def _is_true(value: dict[str, Any]) -> bool:
-    """Whether a value is written as true; earlier versions of DuckDB write that as 't'::boolean."""
+def _is_boolean(value: dict[str, Any], words: Set[str]) -> bool:
+    """Whether a value is written in one of these ways; earlier versions of DuckDB write true as 't'::boolean."""
     if value.get("type") == "OPERATOR_CAST" and value["cast_type"].get("id") == "BOOLEAN":
         value = value["child"]
     constant = value.get("literal") or value.get("value")
-    return isinstance(constant, dict) and str(constant.get("text", constant.get("value"))).lower() in _TRUE
+    return isinstance(constant, dict) and str(constant.get("text", constant.get("value"))).lower() in words
 
 
 _ADVICE = (

@@ -173,8 +173,8 @@ def _read_files(source: str | PathLike[str], asked: Asked) -> Transactions:
         origin = Origin("baskets", name, guessed, asked.assumes)
         return read_baskets(paths, separator_of(sample, paths[0]), asked, origin)
     # Where the columns are named, these tell the separator, so that a comma need not be told.
-    guessed = {} if sample.separator == "," else separator
-    return _read_table(csv_table(paths, sample, asked, str(source)), asked, name, guessed)
+    table = evolve(csv_table(paths, sample, asked, str(source)), guessed={} if sample.separator == "," else separator)
+    return _read_table(table, asked, name)
 
 
 def _read_json(paths: tuple[Path, ...], asked: Asked, name: str, title: str) -> Transactions:
@@ -244,14 +244,11 @@ def _is_of(source: Any, *packages: str) -> bool:
     return type(source).__module__.partition(".")[0] in packages
 
 
-def _read_table(
-    table: Table, asked: Asked, name: str | None = None, guessed: Mapping[str, str] | None = None
-) -> Transactions:
+def _read_table(table: Table, asked: Asked, name: str | None = None) -> Transactions:
     try:
         layout = choose_layout(table, asked)
-        origin = Origin(
-            layout.kind, name or table.name, {**layout.guessed, **(guessed or {})}, table.assumes, layout.roles(table)
-        )
+        guessed = {**layout.guessed, **table.guessed}
+        origin = Origin(layout.kind, name or table.name, guessed, table.assumes, layout.roles(table))
         return assemble(table, layout, asked, origin)
     finally:
         table.close()

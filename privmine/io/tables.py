@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import chain
 from typing import Any, TypeAlias
@@ -103,6 +103,7 @@ class Table:
         named: whether the names seem to be names; the first line of a headless file is data.
         known: the names that messages may show, since they are known to be no data; None for all of them.
         assumes: what reading it takes for granted, as sentences for the receipt.
+        guessed: what was guessed to read it, in the words of the options that would say it.
         close: lets go of what was opened for the table.
     """
 
@@ -115,6 +116,7 @@ class Table:
     named: bool = True
     known: frozenset[str] | None = None
     assumes: tuple[str, ...] = ()
+    guessed: Mapping[str, str] = field(factory=dict)
     close: Callable[[], None] = field(default=_nothing, repr=False)
 
     @property

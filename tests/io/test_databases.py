@@ -354,3 +354,30 @@ def test_a_database_that_another_process_has_open(tmp_path):
         refused("shop.duckdb: another process has it open for writing; close it there", sql="select 1", database=path)
         process.stdin.close()
     refused("not clear", sql="select 1 as a, 2 as b", database=path)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "is_guess"),
+    [
+        ("all_varchar=true", True),
+        ("all_varchar=true, auto_detect=true", True),
+        ("auto_detect=false, header=true, columns={'order_id': 'VARCHAR', 'product': 'VARCHAR'}", False),
+    ],
+)
+def test_a_dialect_that_duckdb_finds_in_the_rows_is_a_guess(tmp_path, arguments, is_guess):
+    """DuckDB looks for the separator in the rows, unless the query turns that off; strict mode refuses it."""
+    path = tmp_path / "orders.csv"
+    path.write_text("order_id,product\n1,milk\n1,bread\n2,milk\n")
+    baskets = pm.read(
+        sql=f"select order_id, product from read_csv('{path}', {arguments})",  # noqa: S608 - words of ours
+        layout="long",
+        transaction="order_id",
+        item="product",
+        items=["bread", "milk"],
+    )
+    assert bool(baskets.origin.guessed) == is_guess
+    if is_guess:
+        with pytest.raises(pm.PrivmineError, match="auto_detect=false"):
+            pm.mine(baskets, k=1, epsilon=1, strict=True)
+    else:
+        assert len(pm.mine(baskets, k=1, epsilon=1, strict=True)) == 1
