@@ -231,8 +231,8 @@ def _lines(path: Path, separator: str, asked: Asked) -> Iterator[list[str]]:
         # A mark of the byte order means nothing in front of any line, since it means nothing in front of the first.
         unmarked = (line.lstrip(BYTE_ORDER) if line[0] == BYTE_ORDER else line for line in lines)
         reader = csv.reader(unmarked, delimiter=separator, skipinitialspace=separator != " ", strict=True)
-        last = 0
-        with suppress(csv.Error):
+        last, ends = 0, False
+        try:
             for cells in reader:
                 if reader.line_num > last + 1 and not asked.multiline_cells:
                     break
@@ -240,7 +240,11 @@ def _lines(path: Path, separator: str, asked: Asked) -> Iterator[list[str]]:
                 yield cells
             else:
                 return
-    one_line = asked.multiline_cells or reader.line_num == last + 1
+        except csv.Error as error:
+            # A quote that is open at the end is told as one that is open at the end of a line, so that what is said
+            # does not depend on whether another line follows.
+            ends = "unexpected end of data" not in str(error)
+    one_line = asked.multiline_cells or (ends and reader.line_num == last + 1)
     raise DataError(_unmatched(path, last + 1) if one_line else goes_on(path, last + 1))
 
 

@@ -1,8 +1,8 @@
 """JSON as tables: lines with an object or a list of items each, or one array of them.
 
-Privacy: whether a `.json` file is an array or has a row a line is told by its first characters, and no
-row decides: `[{` and `[[` begin an array, whose entries are rows, and never a row itself. Which columns
-there are, and which hold lists, is told by the rows, and so is a guess unless options say it.
+Privacy: whether a `.json` file is an array or has a row a line is told by its first character, and no
+row decides: `[` begins an array, whose entries are rows. Lines that are lists are for `.jsonl`. Which
+columns there are, and which hold lists, is told by the rows, and so is a guess unless options say it.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def json_table(paths: Sequence[Path], asked: Asked, name: str, *, whole: bool = 
     """
 
     def rows() -> Iterator[dict[str, Any]]:
-        return chain.from_iterable(_rows(path, asked.encoding) for path in paths)
+        return chain.from_iterable(_rows(path, asked) for path in paths)
 
     coming = rows()
     sample = list(islice(coming, SAMPLE_ROWS))
@@ -80,24 +80,25 @@ def json_table(paths: Sequence[Path], asked: Asked, name: str, *, whole: bool = 
     return evolve(table, batches=batches)
 
 
-def _rows(path: Path, encoding: str | None) -> Iterator[dict[str, Any]]:
+def _rows(path: Path, asked: Asked) -> Iterator[dict[str, Any]]:
     """The rows of a file, each as an object."""
-    for place, value in read_on(path, _values(path, encoding), encoding):
+    for place, value in read_on(path, _values(path, asked), asked.encoding):
         if isinstance(value, list):
             yield {_LISTS: value}
         elif isinstance(value, dict):
             yield value
         else:
             raise DataError(
-                f"{path}, {place}: neither an object such as {{'order_id': …, 'product': …}} nor a list of items."
+                f"{path}, {place}: neither an object such as {{'order_id': …, 'product': …}} nor a list of items. If "
+                "each line is a list of items, let the name of the file end in .jsonl."
             )
 
 
-def _values(path: Path, encoding: str | None) -> Iterator[tuple[str, Any]]:
+def _values(path: Path, asked: Asked) -> Iterator[tuple[str, Any]]:
     """Each value with the place where it stands."""
-    with opened_text(path, encoding) as text:
+    with opened_text(path, asked.encoding) as text:
         if ending(path) == ".json":
-            is_array = _is_array(text, path)
+            is_array = _begins_an_array(text)
             text.seek(0)
             if is_array:
                 yield from _entries(text, path)
@@ -105,20 +106,12 @@ def _values(path: Path, encoding: str | None) -> Iterator[tuple[str, Any]]:
         yield from _lines(lines_of(text, path), path)
 
 
-def _is_array(text: TextIO, path: Path) -> bool:
-    """Whether a text begins as an array of rows does, and not as a row."""
-    marks: list[str] = []
-    while len(marks) < 3 and (part := text.read(_PART)):
-        marks += part.translate(_WITHOUT_BLANKS)[: 3 - len(marks)]
-    if marks == ["[", "]"]:
-        raise DataError(
-            f"{path} has no row that could be read, or one basket without items. If each line is a row, let its name "
-            "end in .jsonl."
-        )
-    return marks[:2] in (["[", "["], ["[", "{"])
-
-
-_WITHOUT_BLANKS = dict.fromkeys(map(ord, _BLANKS))
+def _begins_an_array(text: TextIO) -> bool:
+    """Whether the first character that is not a blank opens an array."""
+    while part := text.read(_PART):
+        if rest := part.lstrip(_BLANKS):
+            return rest[0] == "["
+    return False
 
 
 def _entries(text: TextIO, path: Path) -> Iterator[tuple[str, Any]]:
@@ -130,6 +123,10 @@ def _entries(text: TextIO, path: Path) -> Iterator[tuple[str, Any]]:
         place = _after_blanks(held, place)
         if held[place : place + 1] == before:
             start = _after_blanks(held, place + 1)
+            if before == "[" and held[start : start + 1] == "]":
+                place = start
+                before = ","
+                continue
             try:
                 value, place = decoder.raw_decode(held, start)
             except (ValueError, RecursionError):
@@ -138,7 +135,7 @@ def _entries(text: TextIO, path: Path) -> Iterator[tuple[str, Any]]:
                 number, before, more = number + 1, ",", _PART
                 yield f"entry {number}", value
                 continue
-        elif held[place : place + 1] == "]" and number:
+        elif held[place : place + 1] == "]":
             if not held[place + 1 :].strip(_BLANKS) and not text.read(_PART).strip(_BLANKS):
                 return
             break
@@ -149,7 +146,10 @@ def _entries(text: TextIO, path: Path) -> Iterator[tuple[str, Any]]:
         if not part or (held and held[0] not in f"{before}]"):
             break
         held, more = held + part, min(2 * more, LONGEST_LINE)
-    raise DataError(f"{path}, entry {number + 1}: this is not JSON, or the array of rows does not end.")
+    raise DataError(
+        f"{path}, entry {number + 1}: this is not JSON, or the array of rows does not end. If each line is a row, let "
+        "the name of the file end in .jsonl."
+    )
 
 
 def _after_blanks(text: str, place: int) -> int:

@@ -173,14 +173,12 @@ def test_a_dry_run_tells_nothing_of_the_transactions(orders, privmine) -> None:
         ),
         (["hot.csv", "--layout", "one-hot"], {}, "every column is an item"),
         (["baskets.dat"], {}, None),
-        (["people.jsonl", "--layout", "list"], {}, None),
     ],
 )
 def test_a_dry_run_repeats_which_columns_are_used_as_what(orders, privmine, options, columns, words) -> None:
     """Named or guessed, in words and as JSON; not where a name may be data."""
     (orders.parent / "hot.csv").write_text("id,bread,milk\n1,1,0\n2,1,1\n")
     (orders.parent / "baskets.dat").write_text("1 2\n2\n")
-    (orders.parent / "people.jsonl").write_text('{"Ada": ["bread"]}\n')  # The key may be data.
     command = ("mine", *options, "--epsilon", "1", "--dry-run")
     code, out, err = privmine(*command)
     assert code == 0, err

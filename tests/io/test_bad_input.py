@@ -110,7 +110,7 @@ def test_bytes_that_are_no_text_far_below(tmp_path):
         ("a.csv", f'order_id,"product\n1,{SECRET}\n', "line 1: the quotes"),
         ("a.csv", f'order_id,product\n"1,{SECRET}\n2,b\n', "line 2: a cell in quotes does not end"),
         ("a.txt", f'a,"{SECRET}\n', "line 1: the quotes"),
-        ("a.txt", f'a,b\na,"{SECRET}\n', "line 2: the quotes"),
+        ("a.txt", f'a,b\na,"{SECRET}\n', "line 2: a cell in quotes does not end"),
         ("a.txt", f"{SECRET}\n{SECRET}1\n", "not clear what separates"),
         ("a.txt", f"a,,{SECRET}\nb\n", "missing items"),
         ("a.jsonl", f'["{SECRET}"]\n["{SECRET}"', "line 2: this is not JSON"),

@@ -116,7 +116,6 @@ def test_tables(columns, options, guessed):
             {"layout": "long", "transaction": "o", "item": "p"},
         ),
         ("a.jsonl", '["a", "b"]\n["b"]\n', {}, {"layout": "list", "item": "items"}),
-        ("a.json", '["a", "b"]\n["b"]\n', {}, {"layout": "list", "item": "items"}),
         ("a.json", '[{"x": ["a", "b"]}, {"x": ["b", "b"]}]', {}, {"layout": "list", "item": "x"}),
         ("orders", "order_id,product\n1,a\n1,b\n2,b\n", {}, {"transaction": "order_id", "item": "product"}),
     ],

@@ -286,3 +286,20 @@ def test_mistakes_are_told_before_the_data_is_read(tmp_path, monkeypatch):
     ):
         with pytest.raises(InputError, match=words):
             pm.read(source, **options)
+
+
+@pytest.mark.parametrize("after", ["", "\n", "milk\n"])
+def test_a_quote_that_stays_open_is_told_alike_wherever_it_stands(tmp_path, after):
+    """What is said of a basket whose quote is not closed does not depend on whether another basket follows."""
+    path = tmp_path / "baskets.txt"
+    path.write_text('tea\n"open\n' + after)
+    with pytest.raises(DataError, match="line 2: a cell in quotes does not end in this line"):
+        pm.read(path, layout="baskets", separator=",")
+
+
+@pytest.mark.parametrize("options", [{"layout": "long", "transaction": "id", "item": "product"}, {"layout": "one-hot"}])
+def test_an_empty_array_of_objects_has_no_rows(tmp_path, options):
+    """`[]` is read as no transactions where rows are objects, as it is with one object more."""
+    path = tmp_path / "orders.json"
+    path.write_text("[ ]")
+    assert pm.read(path, items=["tea"], **options).store.count() == 0

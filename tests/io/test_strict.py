@@ -231,21 +231,21 @@ def test_text_that_begins_as_another_format_does(tmp_path):
 
 
 def test_arrays_and_lines_of_json(tmp_path):
-    """No row decides which of them a .json file is: baskets without items are read in lines as in an array."""
+    """The first character decides which of them a .json file is, and no row: `[` begins an array."""
     path = tmp_path / "a.json"
     for content, count in (
-        ('[]\n["a"]\n', 2),
-        ('["a"]\n[]\n', 2),
         ('[["a"], []]', 2),
+        ("[]\n", 0),
         (" [\n[ ] ]\n", 1),
         ('[{"items": []}]', 1),
         ('{"items": []}\n', 1),
     ):
         path.write_text(content)
         assert pm.read(path, layout="list", item="items", items=["a"]).store.count() == count
-    path.write_text("[]\n")
-    with pytest.raises(PrivmineError, match=r"or one basket without items.*\.jsonl"):
-        pm.read(path, layout="list", item="items")
+    for lines in ('[]\n["a"]\n', '["a"]\n[]\n', '["a"]\n'):
+        path.write_text(lines)
+        with pytest.raises(PrivmineError, match=r"line.* is a .*\.jsonl"):
+            pm.read(path, layout="list", item="items", items=["a"])
 
 
 def test_a_column_that_first_occurs_far_below(tmp_path):
