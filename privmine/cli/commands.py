@@ -16,6 +16,7 @@ import rich_click as click
 from privmine.cli.interrupts import was_interrupted
 from privmine.cli.screen import drop_output, fail
 from privmine.errors import PrivmineError
+from privmine.printable import printable_lines
 from privmine.registry import own_version
 
 # Without it, paragraphs of the help run into one another.
@@ -101,4 +102,4 @@ def _end(message: str, code: int) -> NoReturn:
 
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    click.echo(f"privmine: warning: {message}", err=True)
+    click.echo(f"privmine: warning: {printable_lines(str(message))}", err=True)
