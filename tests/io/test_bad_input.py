@@ -512,7 +512,11 @@ def test_no_thread_but_the_callers_asks_for_bytes(tmp_path, monkeypatch):
     assert seen == {get_ident()}
 
 
-@pytest.mark.parametrize("second", ["order_id;product\n1;a\n", "order_id,product\n1,a,b\n" + "1,a\n" * 100_000])
+@pytest.mark.parametrize(
+    "second",
+    ["order_id;product\n1;a\n", "order_id,product\n1,a,b\n" + "1,a\n" * 100_000],
+    ids=["separator", "long row"],  # the text itself would be an environment variable of 400 KB
+)
 def test_a_process_ends_after_an_error(tmp_path, second):
     """What goes wrong in a file leaves nothing behind that would keep the process from its end."""
     (tmp_path / "a.csv").write_text("order_id,product\n1,a\n")
