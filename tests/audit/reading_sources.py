@@ -434,7 +434,7 @@ SOURCES = [
     Source(
         "json lines, bare lists",
         partial(write_json_lists, bare=True),
-        {"layout": "list"},
+        {"item": "items", "layout": "list"},
         layout="list",
         owners="nobody",
     ),
@@ -453,7 +453,7 @@ SOURCES = [
     Source(
         "json array of bare lists",
         partial(write_json_lists, name="a.json", bare=True, whole=True),
-        {"layout": "list"},
+        {"item": "items", "layout": "list"},
         layout="list",
         owners="nobody",
     ),

@@ -12,6 +12,7 @@ import sys
 import warnings
 from collections import Counter
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from random import Random
 
@@ -23,12 +24,14 @@ from hypothesis import strategies as st
 
 from privmine.audit.odd_cells import THEMES, neighbours, simpler, some_neighbours
 from privmine.audit.reading import Basket, Neighbours, audit_source, compared
-from privmine.io import assembly, csv_in, csv_rows, duckdb_in, labels, read
+from privmine.io import assembly, csv_in, csv_rows, duckdb_in, labels
 from privmine.store import transactions
 from privmine.store.labels import text_of, unit_of
 
 from .reading_sources import CSV, SOURCES, query_csv
 
+#: The module, not the function of this name.
+read = import_module("privmine.io.read")
 PAIRS = int(os.environ.get("PRIVMINE_PAIRS", "30"))
 THOROUGH = int(os.environ.get("PRIVMINE_PAIRS", "2000"))
 #: Enough to find a mutation.
@@ -164,17 +167,19 @@ def test_types_that_depend_on_rows_are_found(monkeypatch) -> None:
 def test_keys_that_are_numbers_only_if_all_are_are_found(monkeypatch) -> None:
     """Orders 17 and 017 are one order until somebody has the order A-4711."""
     monkeypatch.setattr(labels, "_are_canonical", lambda texts: True)
-    assert "rows" in found_by("parquet")
+    codes = ("7", "07", "007", "17", "017", "bread", "A-4711")
+    assert "rows" in found_by(evolve(BY_NAME["parquet"], cell=lambda random, theme: random.choice(codes)))
 
 
-def test_a_separator_that_a_row_decides_is_found(monkeypatch) -> None:
+def test_a_separator_that_the_first_row_decides_is_found(monkeypatch) -> None:
     """The separator is looked for although it was said."""
-    original = read.sample_of
-    monkeypatch.setattr(
-        read, "sample_of", lambda path, asked: original(path, evolve(asked, separator=None, layout=None, item=None))
-    )
-    source = evolve(BY_NAME["csv, quotes where needed"], themes=("separators",))
-    assert found_by(source)
+
+    def first_row(path, asked):
+        return max(",;\t|", key=path.read_text().partition("\n")[0].count)
+
+    for module in (read, csv_in):
+        monkeypatch.setattr(module, "said_separator", first_row)
+    assert "rows" in found_by(evolve(BY_NAME["baskets, careless"], themes=("separators",)))
 
 
 def test_baskets_that_are_kept_by_their_place_are_found(monkeypatch) -> None:
@@ -224,14 +229,15 @@ def test_a_message_that_quotes_a_row_is_found(monkeypatch) -> None:
 
 
 def test_a_warning_with_a_number_is_found(monkeypatch) -> None:
-    """A reader that tells how many rows it has read."""
-    original = transactions.Transactions.from_codes.__func__
+    """A reader that tells how many transactions it has read."""
+    original = assembly.grouped
 
-    def telling(cls, offsets, *args, **how):
-        warnings.warn(f"{len(offsets) - 1} transactions", stacklevel=2)
-        return original(cls, offsets, *args, **how)
+    def telling(*args):
+        found = original(*args)
+        warnings.warn(f"{len(found.keys)} transactions", stacklevel=2)
+        return found
 
-    monkeypatch.setattr(transactions.Transactions, "from_codes", classmethod(telling))
+    monkeypatch.setattr(assembly, "grouped", telling)
     assert "warning" in found_by("arrow")
 
 
