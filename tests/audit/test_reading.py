@@ -291,6 +291,7 @@ def test_nothing_is_printed_in_a_notebook(tmp_path) -> None:
     )
     print(done.stdout)
     assert done.stdout.count("holds") == 2
+    assert " 0 read" not in done.stdout
 
 
 # The expectation itself
