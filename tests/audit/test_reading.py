@@ -31,7 +31,7 @@ from .reading_sources import CSV, SOURCES, query_csv
 #: The module, not the function of this name.
 read = import_module("privmine.io.read")
 PAIRS = int(os.environ.get("PRIVMINE_PAIRS", "30"))
-THOROUGH = int(os.environ.get("PRIVMINE_PAIRS", "2000"))
+THOROUGH = int(os.environ.get("PRIVMINE_PAIRS", "200"))
 #: Enough to find a mutation.
 MANY = 400
 BY_NAME = {source.name: source for source in SOURCES}
