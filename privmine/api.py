@@ -21,10 +21,13 @@ from privmine.curator import Answer, Curator, Measurement, Selection
 from privmine.errors import (
     BudgetError,
     ContractError,
+    DataError,
     InputError,
     PrivmineError,
     PrivmineWarning,
+    UnknownNameError,
 )
+from privmine.extensions import Dataset, Proxy, ReleaseAndTruth
 from privmine.hookspecs import hookimpl
 from privmine.intervals import NoiseSum
 from privmine.model import (
@@ -60,7 +63,7 @@ from privmine.queries import (
     TruncatedSupports,
     WeightedSupports,
 )
-from privmine.registry import Registrar, parameter
+from privmine.registry import Registered, Registrar, parameter
 from privmine.store.protocol import Store
 
 __all__ = [
@@ -75,6 +78,8 @@ __all__ = [
     "Charge",
     "ContractError",
     "Curator",
+    "DataError",
+    "Dataset",
     "Elements",
     "Estimate",
     "FloatArray",
@@ -92,10 +97,13 @@ __all__ = [
     "PairSupports",
     "PrivmineError",
     "PrivmineWarning",
+    "Proxy",
     "Public",
     "Query",
     "RankGap",
+    "Registered",
     "Registrar",
+    "ReleaseAndTruth",
     "Request",
     "Selection",
     "Sensitivity",
@@ -105,6 +113,7 @@ __all__ = [
     "TruncatedSupports",
     "Unit",
     "Universe",
+    "UnknownNameError",
     "WeightedSupports",
     "average_error_variance",
     "balanced_groups",

@@ -7,17 +7,18 @@ import io
 import os
 import sys
 import warnings
-from collections.abc import Iterator, Mapping, MutableMapping
-from importlib import import_module
-from typing import Any, NoReturn, cast
+from typing import Any, NoReturn
 
 import rich_click as click
 
+from privmine.cli.groups import DeferredCommand, OpenGroup
 from privmine.cli.interrupts import was_interrupted
+from privmine.cli.own_commands import OWN_COMMANDS
 from privmine.cli.screen import drop_output, fail
 from privmine.errors import PrivmineError
+from privmine.extensions import Extension
+from privmine.hookspecs import PROJECT
 from privmine.printable import printable_lines
-from privmine.registry import own_version
 
 # Without it, paragraphs of the help run into one another.
 click.rich_click.TEXT_PARAGRAPH_LINEBREAKS = "\n\n"
@@ -26,8 +27,8 @@ click.rich_click.TEXT_PARAGRAPH_LINEBREAKS = "\n\n"
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(own_version(), prog_name="privmine")
+@click.group(cls=OpenGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name=PROJECT, prog_name="privmine")
 def cli() -> None:
     """Mine the most frequent itemsets of a transaction database under differential privacy.
 
@@ -37,25 +38,8 @@ def cli() -> None:
     """
 
 
-class _OnDemand(Mapping[str, click.Command]):
-    """The commands by name, each loaded when it is asked for: what one needs may take another a second to load."""
-
-    names = ("mine", "plan", "rules", "convert", "plugins", "budget", "audit", "new", "datasets", "experiment")
-
-    def __getitem__(self, name: str) -> click.Command:
-        if name not in self.names:
-            raise KeyError(name)
-        command: click.Command = getattr(import_module(f"privmine.cli.{name}"), name)
-        return command
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.names)
-
-    def __len__(self) -> int:
-        return len(self.names)
-
-
-cli.commands = cast(MutableMapping[str, click.Command], _OnDemand())
+for _name, _target, _summary in OWN_COMMANDS:
+    cli.add_command(DeferredCommand(Extension("command", _name, _summary, _target, PROJECT, "")))
 
 
 def run() -> None:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from privmine.datasets import describe
 from privmine.errors import InputError, UnknownNameError
 from privmine.evaluation.pareto import Point, best_so_far
-from privmine.evaluation.rows import METRICS, Row, as_rows, epsilon_of
+from privmine.evaluation.rows import Row, as_rows, epsilon_of, metric_words
 from privmine.evaluation.summary import Mean, grouped, mean_of
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ _WIDE = 30.0
 #: More measured ε than this cannot all be labelled.
 _MOST_TICKS = 8
 #: Metrics that lie between 0 and 1.
-_SHARES = ("fnr", "fnr_tolerant", "coverage", *(name for name in METRICS if name.startswith("precision")))
+_SHARES = ("fnr", "fnr_tolerant", "coverage", "precision_10", "precision_50", "precision_100")
 _PANEL = (3.6, 2.9)
 
 
@@ -167,7 +167,7 @@ def plot_pareto(
     elif metric in _SHARES:
         axes.set_xlim(left=0)
     _epsilon_axis(axes, [point.epsilon for _, front in fronts for point in front], along="y")
-    axes.set_xlabel(f"{METRICS.get(metric, metric)} you accept (mean of the runs)")
+    axes.set_xlabel(f"{metric_words().get(metric, metric)} you accept (mean of the runs)")
     axes.set_ylabel("privacy budget ε needed")
     _title(axes, lines, titles or {})
     _tidy(axes)
@@ -208,7 +208,7 @@ def _checked(rows: Any, metric: str) -> list[Row]:
     if not listed:
         raise InputError("There are no rows to draw.")
     if metric not in listed[0]:
-        raise UnknownNameError("metric in these results", metric, set(METRICS) & set(listed[0]))
+        raise UnknownNameError("metric in these results", metric, set(metric_words()) & set(listed[0]))
     return listed
 
 
@@ -317,7 +317,7 @@ def _data_words(data: str, titles: Mapping[str, str]) -> str:
 
 
 def _metric_words(metric: str, lines: Sequence[_Line]) -> str:
-    words = METRICS.get(metric, metric)
+    words = metric_words().get(metric, metric)
     notes = ["mean"]
     if any(mean.low is not None for line in lines for mean in line.means):
         notes[0] = "mean and 95 % interval"

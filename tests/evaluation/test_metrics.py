@@ -6,7 +6,7 @@ import pytest
 
 from privmine.errors import InputError
 from privmine.evaluation import metrics
-from privmine.evaluation.rows import COLUMNS, as_rows, comparable, epsilon_of
+from privmine.evaluation.rows import as_rows, columns, comparable, epsilon_of
 from privmine.evaluation.truth import Truth, position_finder
 from privmine.model import BasisSet, Universe
 
@@ -76,14 +76,14 @@ def test_precision_beyond_k_does_not_apply(hand_truth: Truth) -> None:
 
 def test_coverage_is_the_share_inside_some_basis(hand_truth: Truth) -> None:
     """{a, b} and {c} cover a, b, c and ab, but neither ac, bc nor abc: 4 of 7."""
-    assert metrics.coverage(BasisSet(bases=[(A, B), (C,)]), hand_truth.top(7)) == pytest.approx(4 / 7)
+    assert metrics.covered_share(BasisSet(bases=[(A, B), (C,)]), hand_truth.top(7)) == pytest.approx(4 / 7)
 
 
 def test_coverage_minds_the_candidates(hand_truth: Truth) -> None:
     """A basis whose subsets are not candidates covers itself alone."""
     basis = BasisSet(bases=[(A, B, C)], candidates=[(A, B, C)])
-    assert metrics.coverage(basis, hand_truth.top(7)) == pytest.approx(1 / 7)
-    assert metrics.coverage(basis, set()) == 1
+    assert metrics.covered_share(basis, hand_truth.top(7)) == pytest.approx(1 / 7)
+    assert metrics.covered_share(basis, set()) == 1
 
 
 def test_fewer_itemsets_than_k_are_the_whole_truth(hand_truth: Truth, by_hand: object) -> None:
@@ -114,7 +114,7 @@ def test_a_release_of_other_data_is_refused(hand_truth: Truth) -> None:
 
 def test_rows_without_machine_columns_are_comparable() -> None:
     """Time and memory are left out of a comparison."""
-    row = dict.fromkeys(COLUMNS, 1)
+    row = dict.fromkeys(columns(), 1)
     assert "seconds" not in comparable(row)
     assert "fnr" in comparable(row)
 

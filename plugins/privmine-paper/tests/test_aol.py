@@ -9,13 +9,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from privmine_paper import AOL_ITEMSETS, AOL_LIKE
+from privmine_paper.aol import AolLike
+from privmine_paper.published import PublishedItemsets, read_published
+from privmine_paper.tail import tail_supports
 
-from privmine.datasets import kept
-from privmine.datasets.aol import AolLike
-from privmine.datasets.keys import as_transactions
-from privmine.datasets.published import PublishedItemsets, read_published
-from privmine.datasets.tail import tail_supports
-from privmine.errors import DataError, InputError
+from privmine.api import DataError, InputError
+from privmine.datasets import describe, open_dataset
 
 #: Items 3, 44, 70, 5000 …; pairs above, near and below what independence and activity would give.
 TEXT = """\
@@ -51,8 +51,8 @@ def test_published_itemsets_are_read(published: PublishedItemsets) -> None:
 
 def test_items_and_pairs_have_their_published_supports(published: PublishedItemsets) -> None:
     """All published items, and pairs above the exact frequency, are planted exactly."""
-    universe, rows = SMALL.generate(published)
-    store = as_transactions(universe, rows).store
+    made = SMALL.generate(published)
+    universe, store = made.universe, made.store
     for found, support in published.supports.items():
         if len(found) <= 2:
             positions = tuple(np.searchsorted(universe.labels, found).tolist())
@@ -61,8 +61,8 @@ def test_items_and_pairs_have_their_published_supports(published: PublishedItems
 
 def test_the_rest_makes_up_the_size(published: PublishedItemsets) -> None:
     """Every item occurs, rare ones below the published, no transaction is empty, and the length is about right."""
-    universe, rows = SMALL.generate(published)
-    supports = as_transactions(universe, rows).store.item_supports()
+    made = SMALL.generate(published)
+    universe, rows, supports = made.universe, made.store.rows, made.store.item_supports()
     assert (rows.count, len(universe)) == (4_000, 2_000)
     assert supports.min() >= 1
     assert np.sort(supports)[-7] < 50
@@ -73,14 +73,14 @@ def test_the_rest_makes_up_the_size(published: PublishedItemsets) -> None:
 
 def test_published_items_keep_their_numbers(published: PublishedItemsets) -> None:
     """An item number past the size of the universe stays, too."""
-    universe, _ = SMALL.generate(published)
+    universe = SMALL.generate(published).universe
     assert {3, 44, 70, 5000} <= set(universe.labels.tolist())
     assert all(one < other for one, other in pairwise(universe.labels.tolist()))
 
 
 def test_the_same_seed_gives_the_same_data(published: PublishedItemsets) -> None:
     """Equal arguments give equal rows."""
-    first, again = (SMALL.generate(published)[1] for _ in range(2))
+    first, again = (SMALL.generate(published).store.rows for _ in range(2))
     np.testing.assert_array_equal(first.items, again.items)
     # For good, whatever the version of numpy.
     assert sha256(first.items.astype("<i4").tobytes()).hexdigest()[:12] == "040f79653771"
@@ -130,16 +130,29 @@ def test_a_tail_without_room_is_of_single_occurrences() -> None:
     assert tail_supports(3, 100, 5, 2).tolist() == [1] * 3
 
 
-def test_generated_data_is_kept(tmp_path: Path, published: PublishedItemsets) -> None:
-    """What was saved is loaded unchanged, nothing else is left beside it, and a damaged file is refused."""
-    universe, rows = SMALL.generate(published)
-    path = tmp_path / "cache" / "small.npz"
-    kept.save(path, universe, rows)
-    loaded_universe, loaded = kept.load(path)
-    assert loaded_universe == universe
-    np.testing.assert_array_equal(loaded.items, rows.items)
-    np.testing.assert_array_equal(loaded.offsets, rows.offsets)
-    assert list(path.parent.iterdir()) == [path]
-    path.write_bytes(path.read_bytes()[:-100])
-    with pytest.raises(DataError, match="damaged"):
-        kept.load(path)
+@pytest.fixture
+def data_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A directory for the user's copies, a cache of the test's own, and no data named by the environment."""
+    monkeypatch.delenv("PRIVMINE_DATA", raising=False)
+    monkeypatch.setenv("PRIVMINE_CACHE", str(tmp_path / "cache"))
+    return tmp_path
+
+
+def test_aol_like_is_generated_once(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is generated from the published itemsets, kept in the cache, and then needs them no longer."""
+    assert describe("aol-like", data_dir).status == "missing"
+    with pytest.raises(DataError, match=r"aol-frequent-itemsets\.txt\.gz.*not at hand"):
+        open_dataset("aol-like", data_dir)
+    source = data_dir / "aol-frequent-itemsets.txt"
+    source.write_text("4 30 0.3\n9 20 0.2\n4 9 15 0.15\n")
+    with pytest.raises(DataError, match="is not the dataset aol-frequent-itemsets"):
+        open_dataset("aol-like", data_dir)
+    monkeypatch.setitem(AOL_LIKE.needs, AOL_ITEMSETS, sha256(source.read_bytes()).hexdigest())
+    monkeypatch.setattr("privmine_paper.aol.AolLike", lambda: AolLike(100, 40, 3.0))
+    assert describe("aol-like", data_dir).status == "generated"
+    baskets = open_dataset("aol-like", data_dir)
+    source.unlink()
+    assert baskets.store.supports([(4,), (9,), (4, 9)]).tolist() == [30, 20, 15]
+    assert open_dataset("aol-like", data_dir).store.count() == 100
+    assert describe("aol-like", data_dir).status == "cached"
+    assert "synthetic" in (describe("aol-like").synthetic or "")

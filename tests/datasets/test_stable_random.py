@@ -3,34 +3,34 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from privmine.datasets.words import Words, exponential_table, poisson_table, power_table, total
+from privmine.datasets.stable_random import StableRandom, exponential_table, poisson_table, power_table, total
 from privmine.errors import InputError
 
 
 def test_the_stream_is_fixed() -> None:
     """The numbers of a seed never change, since data is generated from them."""
-    assert Words(1).below(1000, 4).tolist() == [511, 950, 144, 948]
-    assert Words(1).uniform(2).tolist() == [0.5118216247002567, 0.9504636963259353]
+    assert StableRandom(1).below(1000, 4).tolist() == [511, 950, 144, 948]
+    assert StableRandom(1).uniform(2).tolist() == [0.5118216247002567, 0.9504636963259353]
 
 
 def test_numbers_stay_in_range() -> None:
     """Uniform numbers are below 1, whole numbers below their bound."""
-    words = Words(7)
-    assert 0 <= words.uniform(10_000).min() <= words.uniform(10_000).max() < 1
-    assert set(words.below(3, 1_000).tolist()) == {0, 1, 2}
+    chance = StableRandom(7)
+    assert 0 <= chance.uniform(10_000).min() <= chance.uniform(10_000).max() < 1
+    assert set(chance.below(3, 1_000).tolist()) == {0, 1, 2}
 
 
 def test_positions_come_by_weight() -> None:
     """A position of weight 0 never comes, one of weight 3 three times as often as one of weight 1."""
-    counts = np.bincount(Words(3).by_weight(np.cumsum([1.0, 0.0, 3.0]), 40_000), minlength=3)
+    counts = np.bincount(StableRandom(3).by_weight(np.cumsum([1.0, 0.0, 3.0]), 40_000), minlength=3)
     assert counts[1] == 0
     assert abs(counts[2] / counts[0] - 3) < 0.15
 
 
 def test_a_stream_goes_on() -> None:
     """Numbers one by one are those of the blocks."""
-    stream = Words(5).stream()
-    assert [next(stream) for _ in range(3)] == Words(5).uniform(3).tolist()
+    stream = StableRandom(5).stream()
+    assert [next(stream) for _ in range(3)] == StableRandom(5).uniform(3).tolist()
 
 
 def test_tables_have_the_moments_of_their_distributions() -> None:
@@ -52,4 +52,4 @@ def test_a_total_is_summed_in_order() -> None:
 def test_a_negative_seed_is_refused() -> None:
     """A seed is a natural number."""
     with pytest.raises(InputError, match="seed"):
-        Words(-1)
+        StableRandom(-1)

@@ -1,28 +1,36 @@
+"""The reproduction of the paper, in small."""
+
 from __future__ import annotations
 
+import ast
 import json
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
 from attrs import evolve
 from click.testing import CliRunner
+from privmine_paper import command, plan
+from privmine_paper.evidence import Evidence
+from privmine_paper.facts import Facts, facts_of, gamma_count, load_facts
+from privmine_paper.page import table
+from privmine_paper.reproduce import reproduce
+from privmine_paper.statements import check_all
 
-from privmine.cli.experiment import experiment
-from privmine.datasets import DatasetInfo, describe
-from privmine.errors import DataError, InputError, UnknownNameError
+from privmine.api import DataError, InputError, UnknownNameError
+from privmine.cli.commands import cli
+from privmine.datasets import DatasetInfo, Transactions, describe
+from privmine.evaluation import columns
 from privmine.evaluation.bench import Bench
-from privmine.evaluation.paper import plan
-from privmine.evaluation.paper.evidence import Evidence
-from privmine.evaluation.paper.facts import Facts, facts_of, gamma_count, load_facts
-from privmine.evaluation.paper.page import table
-from privmine.evaluation.paper.reproduce import reproduce
-from privmine.evaluation.paper.statements import check_all
-from privmine.evaluation.rows import COLUMNS
-from privmine.store.transactions import Transactions
 
 SMALL = tuple(evolve(panel, k=(3, 6), printed=evolve(panel.printed, k=6)) for panel in plan.PANELS)
+
+
+@pytest.fixture
+def by_hand() -> Transactions:
+    """Supports: a 6, b 5, c 4, d 1; ab 4, ac 3, bc 3, abc 2; everything else at most 1. The item e never occurs."""
+    rows = ["ab", "ab", "abc", "abc", "ac", "bc", "ad"]
+    return Transactions.from_lists([list(row) for row in rows], items=list("abcde"))
 
 
 def small_data(name: str) -> Transactions:
@@ -82,7 +90,7 @@ def made_up(fnr: dict[str, float], repeats: int = 8) -> Evidence:
     rows = []
     for cell in plan.cells(plan.PANELS, plan.EPSILONS, repeats):
         value = fnr[cell.pipeline] + 0.001 * (cell.repeat % 3)
-        row: dict[str, Any] = dict.fromkeys(COLUMNS, 0) | {
+        row: dict[str, Any] = dict.fromkeys(columns(), 0) | {
             name: getattr(cell, name) for name in ("data", "pipeline", "k", "epsilon", "repeat")
         }
         rows.append(row | {"fnr": value, "re": value / 10, "re_strict": value, "width": 1, "length": 7})
@@ -198,10 +206,9 @@ def test_the_command_prints_verdicts(tmp_path: Path, monkeypatch: pytest.MonkeyP
     pytest.importorskip("privmine_tf")
     pytest.importorskip("matplotlib")
     monkeypatch.setattr(plan, "PANELS", SMALL)
-    monkeypatch.setattr(import_module("privmine.cli.experiment"), "data_opener", lambda *_: small_data)
-    monkeypatch.setattr(import_module("privmine.cli.experiment"), "describe", at_hand)
+    monkeypatch.setattr(command, "data_opener", lambda *_: small_data)
+    monkeypatch.setattr(command, "describe", at_hand)
     output = invoke(
-        "paper",
         "--only",
         "mushroom",
         "--quick",
@@ -226,20 +233,45 @@ def at_hand(name: str, data_dir: object) -> DatasetInfo:
 def test_a_missing_dataset_is_noticed_before_anything_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     """The error names it."""
     monkeypatch.setattr(
-        import_module("privmine.cli.experiment"),
+        command,
         "describe",
         lambda name, data_dir: evolve(at_hand(name, None), status="missing"),
     )
     with pytest.raises(DataError, match="mushroom is not at hand"):
-        invoke("paper")
+        invoke()
 
 
 def test_quick_and_aol_exclude_each_other() -> None:
     """The quick form leaves AOL out, so that it cannot be asked for."""
     with pytest.raises(InputError, match="leaves out AOL"):
-        invoke("paper", "--quick", "--only", "aol-like")
+        invoke("--quick", "--only", "aol-like")
 
 
 def invoke(*arguments: str) -> str:
     """Run the command; what it raises is raised here."""
-    return CliRunner().invoke(experiment, arguments, catch_exceptions=False, standalone_mode=False).output
+    return CliRunner().invoke(command.paper, arguments, catch_exceptions=False, standalone_mode=False).output
+
+
+def test_the_command_is_found_below_experiment() -> None:
+    """`privmine experiment paper` is the command of this distribution."""
+    shown = CliRunner().invoke(cli, ["experiment", "paper", "--help"], prog_name="privmine").output
+    assert "Usage: privmine experiment paper" in shown
+    assert "not private" in " ".join(shown.replace("│", " ").split())
+
+
+def test_only_the_public_surface_is_used() -> None:
+    """What privmine may change without notice is not imported."""
+    allowed = {
+        "privmine.api",
+        "privmine.cli.research",
+        "privmine.cli.screen",
+        "privmine.datasets",
+        "privmine.evaluation",
+    }
+    imported = {
+        node.module
+        for path in Path(command.__file__).parent.glob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == "privmine"
+    }
+    assert imported <= allowed

@@ -16,13 +16,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from privmine.errors import DataError
+from privmine.errors import DataError, InputError
 from privmine.model import Universe, read_only
+from privmine.store.memory import MemoryStore
 from privmine.store.rows import Rows
+from privmine.store.transactions import Transactions
 
 
-def save(path: Path, universe: Universe, rows: Rows) -> None:
-    """Write rows over a universe of items that are numbered from 0 on, in increasing order."""
+def save(path: Path, transactions: Transactions) -> None:
+    """Write transactions over items that are whole numbers from 0 on, in increasing order."""
+    labels, store = transactions.universe.labels, transactions.store
+    if not isinstance(store, MemoryStore) or labels.dtype.kind != "i" or (np.diff(labels, prepend=-1) < 1).any():
+        raise InputError(
+            "Only transactions in memory, over items numbered from 0 on in increasing order, can be kept in the cache. "
+            "Renumber the items, or drop kept_as."
+        )
+    rows = store.rows
     partial = ""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -30,7 +39,7 @@ def save(path: Path, universe: Universe, rows: Rows) -> None:
             partial = stream.name
             np.savez(
                 stream,
-                labels=_packed(np.diff(universe.labels, prepend=0)),
+                labels=_packed(np.diff(labels, prepend=0)),
                 lengths=_packed(rows.lengths),
                 items=_packed(rows.items),
             )
@@ -43,7 +52,7 @@ def save(path: Path, universe: Universe, rows: Rows) -> None:
             Path(partial).unlink(missing_ok=True)
 
 
-def load(path: Path) -> tuple[Universe, Rows]:
+def load(path: Path) -> Transactions:
     """Read what `save` wrote; a damaged file is refused."""
     try:
         with path.open("rb") as stream, np.load(stream, allow_pickle=False) as arrays:
@@ -52,7 +61,8 @@ def load(path: Path) -> tuple[Universe, Rows]:
         raise DataError(f"{path} is damaged; delete it, and it is generated again.") from None
     offsets = np.zeros(len(lengths) + 1, dtype=np.int64)
     np.cumsum(lengths, out=offsets[1:])
-    return Universe(read_only(np.cumsum(labels, dtype=np.int64))), Rows.of(offsets, items.view(np.int32))
+    universe = Universe(read_only(np.cumsum(labels, dtype=np.int64)))
+    return Transactions(universe, MemoryStore(Rows.of(offsets, items.view(np.int32)), len(universe)))
 
 
 def _packed(values: NDArray[Any]) -> NDArray[np.uint8]:

@@ -6,7 +6,7 @@ from decimal import Decimal, localcontext
 
 import numpy as np
 
-from privmine.model import IntArray
+from privmine.api import IntArray
 
 #: Halvings of the interval of exponents: its width is then far below what one occurrence makes.
 _HALVINGS = 28

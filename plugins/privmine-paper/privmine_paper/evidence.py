@@ -6,10 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from attrs import define, field
 
-from privmine.evaluation.paper.facts import Facts
-from privmine.evaluation.paper.plan import PB, Panel, tf
-from privmine.evaluation.rows import Row
-from privmine.evaluation.summary import Comparison, Mean, compare_pipelines, grouped, mean_of
+from privmine.evaluation import Comparison, Mean, Row, compare_pipelines, grouped, mean_of
+from privmine_paper.facts import Facts
+from privmine_paper.plan import PB, Panel, tf
 
 
 @define

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable, Mapping
 
 from attrs import frozen
 
-from privmine.evaluation.paper.evidence import Evidence
-from privmine.evaluation.paper.facts import CLOSE, CLOSE_SHARE, gamma_count
-from privmine.evaluation.paper.plan import PB, tf
+from privmine_paper.evidence import Evidence
+from privmine_paper.facts import CLOSE, CLOSE_SHARE, gamma_count
+from privmine_paper.plan import PB, tf
 
 #: FNR up to this is "close to 0".
 NEAR_ZERO = 0.1

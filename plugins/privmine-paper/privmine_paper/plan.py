@@ -6,9 +6,8 @@ from collections.abc import Iterable
 
 from attrs import frozen
 
-from privmine.errors import UnknownNameError
-from privmine.evaluation.recipes import Recipe
-from privmine.evaluation.seeds import Cell
+from privmine.api import UnknownNameError
+from privmine.evaluation import Cell, Recipe
 
 EPSILONS = ("0.1", "0.25", "0.5", "0.75", "1")
 PB = "PB"

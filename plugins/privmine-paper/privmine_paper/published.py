@@ -9,8 +9,7 @@ from pathlib import Path
 
 from attrs import frozen
 
-from privmine.errors import DataError
-from privmine.model import Itemset
+from privmine.api import DataError, Itemset
 
 
 @frozen

@@ -10,13 +10,23 @@ from typing import Any
 import pytest
 from attrs import frozen
 from click.testing import CliRunner
+from privmine_bases.compare import as_data, compare, compare_strategies
+from privmine_bases.elements import read_elements
 
-from privmine.api import BasisSet, Elements, Public, Request, Universe, hookimpl, parameter
-from privmine.cli.compare import as_data, compare, compare_strategies
-from privmine.cli.elements import read_elements
+from privmine.api import (
+    BasisSet,
+    DataError,
+    Elements,
+    InputError,
+    Public,
+    Registered,
+    Request,
+    Universe,
+    hookimpl,
+    parameter,
+)
+from privmine.cli.commands import cli
 from privmine.defaults.construct import GreedyBasis
-from privmine.errors import DataError, InputError
-from privmine.registry import Registered
 
 ELEMENTS = {"items": ["tea", "milk", "jam"], "itemsets": [["milk", "tea"], ["jam", "milk"]]}
 
@@ -160,22 +170,8 @@ def test_every_registered_strategy_is_in_the_table(tmp_path: Path) -> None:
 
 def test_failures_are_shown_below_the_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With their reason, and the notes of those that did not fail."""
-    strategies = {cls.__name__: Registered("construct_basis", cls.__name__, cls, "x", "1") for cls in (Raises, Apart)}
-
-    class Known:
-        """A registry of two."""
-
-        def names(self, stage: str) -> list[str]:
-            """Their names."""
-            assert stage == "construct_basis"
-            return sorted(strategies)
-
-        def find(self, stage: str, name: str) -> Registered:
-            """One of them."""
-            assert stage == "construct_basis"
-            return strategies[name]
-
-    monkeypatch.setattr("privmine.cli.compare.registry", Known)
+    listed = [Registered("construct_basis", cls.__name__, cls, "x", "1") for cls in (Raises, Apart)]
+    monkeypatch.setattr("privmine_bases.compare.strategies", lambda: listed)
     shown = invoke("construct_basis", "--elements", str(write(tmp_path, ELEMENTS)))
     assert "Raises failed: ZeroDivisionError: no such luck" in shown
     assert "Apart: Pairs are not covered." in shown
@@ -288,3 +284,9 @@ def test_k_must_be_positive(tmp_path: Path) -> None:
     """As everywhere."""
     with pytest.raises(InputError, match="k, the number of itemsets, must be at least 1, not 0"):
         invoke("construct_basis", "--elements", str(write(tmp_path, ELEMENTS)), "--k", "0")
+
+
+def test_the_command_is_found_below_plugins() -> None:
+    """`privmine plugins compare` is the command of this distribution."""
+    shown = CliRunner().invoke(cli, ["plugins", "compare", "--help"], prog_name="privmine").output
+    assert "Usage: privmine plugins compare" in shown

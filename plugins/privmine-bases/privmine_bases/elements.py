@@ -11,8 +11,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from privmine.errors import DataError, InputError
-from privmine.model import Elements, Universe
+from privmine.api import DataError, Elements, InputError, Universe
 
 EXAMPLE = '{"items": ["bread", "milk"], "itemsets": [["bread", "milk"]]}'
 

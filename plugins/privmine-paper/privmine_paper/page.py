@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from privmine.evaluation.paper.evidence import Evidence
-from privmine.evaluation.paper.plan import PB, Panel, tf
-from privmine.evaluation.paper.statements import Statement
-from privmine.evaluation.summary import Mean
+from privmine.evaluation import Mean
+from privmine_paper.evidence import Evidence
+from privmine_paper.plan import PB, Panel, tf
+from privmine_paper.statements import Statement
 
 HEAD = """\
 # Results: the paper's tables and figures

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from privmine.evaluation.paper.evidence import Evidence
-from privmine.evaluation.paper.plan import PB, Panel
-from privmine.evaluation.plots import plot_metric
-from privmine.evaluation.rows import Row
-from privmine.evaluation.sheets import DOTS_PER_INCH, METRICS_DRAWN
+from privmine.evaluation import DOTS_PER_INCH, METRICS_DRAWN, Row, plot_metric
+from privmine_paper.evidence import Evidence
+from privmine_paper.plan import PB, Panel
 
 #: The name under which a panel shows PrivBasis.
 PRIVBASIS = "PrivBasis (PB)"

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from attrs import asdict, frozen
 
-from privmine.evaluation.paper.plan import LENGTHS, RHO, TABLE_EPSILON, Panel
-from privmine.evaluation.truth import Truth
-from privmine.store.transactions import Transactions
+from privmine.datasets import Transactions
+from privmine.evaluation import Truth
+from privmine_paper.plan import LENGTHS, RHO, TABLE_EPSILON, Panel
 
 #: An itemset less than so many transactions, or less than this share, below the k-th support is close to it.
 CLOSE, CLOSE_SHARE = 100, 0.1

@@ -11,19 +11,17 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping
+from pathlib import Path
 
 import numpy as np
 from attrs import frozen
 from numpy.typing import NDArray
 
-from privmine.datasets.keys import rows_of_keys
-from privmine.datasets.planting import Activity, Partner, draw_distinct, plant
-from privmine.datasets.published import PublishedItemsets
-from privmine.datasets.tail import tail_supports
-from privmine.datasets.words import Words
-from privmine.errors import InputError
-from privmine.model import IntArray, Itemset, Universe, read_only
-from privmine.store.rows import Rows
+from privmine.api import InputError, IntArray, Itemset, Universe
+from privmine.datasets import StableRandom, Transactions, transactions_of_keys
+from privmine_paper.planting import Activity, Partner, draw_distinct, plant
+from privmine_paper.published import PublishedItemsets, read_published
+from privmine_paper.tail import tail_supports
 
 
 @frozen
@@ -46,18 +44,16 @@ class AolLike:
     fitted_frequency: float = 0.005
     seed: int = 2012
 
-    def generate(self, published: PublishedItemsets) -> tuple[Universe, Rows]:
+    def generate(self, published: PublishedItemsets) -> Transactions:
         """Generate the transactions, the same for the same arguments on every platform.
 
-        Returns:
-            The universe, in which published items keep their numbers, and the transactions, each row
-            strictly increasing and none empty.
+        Published items keep their numbers, and no transaction is empty.
         """
         supports = {found[0]: support for found, support in published.of_length(1).items()}
         self._check(supports)
-        words = Words(self.seed)
-        activity = Activity.drawn(words, self.transactions)
-        planted = self._plant_all(words, activity, supports, published.of_length(2))
+        random = StableRandom(self.seed)
+        activity = Activity.drawn(random, self.transactions)
+        planted = self._plant_all(random, activity, supports, published.of_length(2))
 
         labels = _labels(list(supports), self.items)
         bits = len(labels).bit_length()
@@ -70,12 +66,12 @@ class AolLike:
         rare = np.flatnonzero(_outside(np.searchsorted(labels, list(supports)), len(labels)))
         missing = round(self.mean_length * self.transactions) - sum(supports.values())
         tail = np.repeat(rare, tail_supports(len(rare), missing, len(supports), min(supports.values())))
-        rows = activity.draw_rows(words, len(tail))
+        rows = activity.draw_rows(random, len(tail))
         # Whoever searched, searched for something: a transaction without frequent items has a rare one.
         vacant = np.flatnonzero(~occupied)[: len(tail)]
         rows[np.arange(len(vacant)) * len(tail) // max(len(vacant), 1)] = vacant
         keys.append((rows << bits) | tail)
-        return Universe(read_only(labels)), rows_of_keys(np.concatenate(keys), self.transactions, bits)
+        return transactions_of_keys(Universe.of(labels), np.concatenate(keys), self.transactions, bits)
 
     def _check(self, supports: Mapping[int, int]) -> None:
         if not supports:
@@ -88,7 +84,7 @@ class AolLike:
             raise InputError(f"{len(supports)} items are published; there cannot be only {self.items} in all.")
 
     def _plant_all(
-        self, words: Words, activity: Activity, supports: Mapping[int, int], pairs: Mapping[Itemset, int]
+        self, random: StableRandom, activity: Activity, supports: Mapping[int, int], pairs: Mapping[Itemset, int]
     ) -> dict[int, IntArray]:
         """The transactions of each published item, which come by falling support."""
         rank = {item: position for position, item in enumerate(supports)}
@@ -106,7 +102,7 @@ class AolLike:
             # Without partners, and where hardly a transaction is certain to have it, activity alone decides.
             simple = not partners and support * 50 < self.transactions
             planted[item] = (
-                draw_distinct(words, activity, support) if simple else plant(words, activity, support, partners)
+                draw_distinct(random, activity, support) if simple else plant(random, activity, support, partners)
             )
         return planted
 
@@ -123,3 +119,12 @@ def _outside(numbers: IntArray, count: int) -> NDArray[np.bool_]:
     outside = np.ones(count, dtype=np.bool_)
     outside[numbers] = False
     return outside
+
+
+def aol_like(published: Path) -> Transactions:
+    """The dataset aol-like.
+
+    Args:
+        published: the file of published itemsets.
+    """
+    return AolLike().generate(read_published(published))

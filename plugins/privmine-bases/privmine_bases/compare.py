@@ -9,18 +9,24 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
-import pluggy
 import rich_click as click
 from attrs import frozen
 
-from privmine.bases import error_variance
-from privmine.cli.elements import read_elements
+from privmine.api import (
+    BasisSet,
+    Elements,
+    InputError,
+    Itemset,
+    PrivmineError,
+    Public,
+    Registered,
+    Request,
+    Universe,
+    error_variance,
+)
 from privmine.cli.screen import console, print_json, table, text
-from privmine.errors import ContractError, InputError, PrivmineError
-from privmine.hookspecs import PROJECT, Stages
-from privmine.model import BasisSet, Elements, Itemset, Public, Request, Universe
-from privmine.registry import Registered, build, registry
-from privmine.run import flaw_of
+from privmine.evaluation import bases_of, strategies
+from privmine_bases.elements import read_elements
 
 STAGE = "construct_basis"
 DEFAULT_K = 100
@@ -55,35 +61,21 @@ class Outcome:
         return [variance for variance in self.variances if np.isfinite(variance)]
 
 
-def compare_strategies(strategies: Iterable[Registered], request: Request, elements: Elements) -> list[Outcome]:
+def compare_strategies(compared: Iterable[Registered], request: Request, elements: Elements) -> list[Outcome]:
     """Run each strategy with its default parameters; one that fails stops none of the others."""
     queries = list(dict.fromkeys([*((item,) for item in elements.items), *elements.itemsets]))
-    return [_outcome(registered, request, elements, queries) for registered in strategies]
+    return [_outcome(registered, request, elements, queries) for registered in compared]
 
 
 def _outcome(registered: Registered, request: Request, elements: Elements, queries: list[Itemset]) -> Outcome:
+    started = perf_counter()
     try:
-        component = build(registered, {})
-        started = perf_counter()
-        basis = _construct(component, request, elements)
-        seconds = perf_counter() - started
+        basis = bases_of(registered, request, elements)
     except Exception as error:  # noqa: BLE001 - a plugin may fail in any way; the others go on
         kind = "" if isinstance(error, PrivmineError) else f"{type(error).__name__}: "
         return Outcome(registered, error=f"{kind}{error}".rstrip(": "))
+    seconds = perf_counter() - started
     return Outcome(registered, basis, tuple(error_variance(basis.bases, queries).tolist()), seconds)
-
-
-def _construct(component: Any, request: Request, elements: Elements) -> BasisSet:
-    """Call a component as a run does, through pluggy, which passes it only the arguments that it takes."""
-    manager = pluggy.PluginManager(PROJECT)
-    manager.add_hookspecs(Stages)
-    manager.register(component)
-    result = manager.hook.construct_basis(request=request, elements=elements, answers=())
-    flaw = flaw_of(STAGE, result, request)
-    if flaw:
-        raise ContractError(f"It broke its contract: {flaw}")
-    assert isinstance(result, BasisSet)
-    return result
 
 
 @click.command()
@@ -114,8 +106,7 @@ def compare(stage: str, path: Path, k: int, as_json: bool) -> None:
         raise InputError(f"k, the number of itemsets, must be at least 1, not {k}.")
     universe, elements = read_elements(path)
     request = Request(min(k, universe.itemset_count()), k, Fraction(1), Public(universe))
-    known = registry()
-    outcomes = compare_strategies((known.find(STAGE, name) for name in known.names(STAGE)), request, elements)
+    outcomes = compare_strategies(strategies(), request, elements)
     if as_json:
         print_json(as_data(outcomes, universe, elements))
     else:

@@ -21,7 +21,7 @@ _DIGITS = 24
 _BLOCK = 1 << 12
 
 
-class Words:
+class StableRandom:
     """A stream of random numbers made of the raw words of one bit stream."""
 
     def __init__(self, seed: int) -> None:

@@ -14,8 +14,8 @@ import numpy as np
 from attrs import frozen
 from numpy.typing import NDArray
 
-from privmine.datasets.words import Words, exponential_table, total
-from privmine.model import FloatArray, IntArray
+from privmine.api import FloatArray, IntArray
+from privmine.datasets import StableRandom, exponential_table, total
 
 #: How many activities there are: the most active of so many is 25 times as active as the mean.
 _ACTIVITIES = 1 << 14
@@ -42,7 +42,7 @@ class Activity:
     _running: FloatArray
 
     @classmethod
-    def drawn(cls, words: Words, count: int) -> Activity:
+    def drawn(cls, random: StableRandom, count: int) -> Activity:
         """Draw activities whose moments give pairs 3.4 and triples 22 times the support that chance would.
 
         They are an exponential variable to the power of 3/2. In the published itemsets of the AOL data these
@@ -50,7 +50,7 @@ class Activity:
         """
         exponential = exponential_table(_ACTIVITIES)
         values = exponential * np.sqrt(exponential)
-        of_row = words.below(_ACTIVITIES, count)
+        of_row = random.below(_ACTIVITIES, count)
         counts = np.bincount(of_row, minlength=_ACTIVITIES)
         return cls(values, of_row, counts, np.argsort(of_row, kind="stable"), np.cumsum(values * counts))
 
@@ -62,9 +62,9 @@ class Activity:
         """The sum over all transactions."""
         return float(self._running[-1])
 
-    def draw_rows(self, words: Words, count: int) -> IntArray:
+    def draw_rows(self, random: StableRandom, count: int) -> IntArray:
         """Draw transactions, each with a chance proportional to its activity; one may come several times."""
-        point = words.uniform(count) * self.total
+        point = random.uniform(count) * self.total
         value: IntArray = np.searchsorted(self._running, point, side="right")
         np.minimum(value, len(self.values) - 1, out=value)
         # How far the point reaches into the stretch of its activity says which of its transactions it hits.
@@ -91,18 +91,18 @@ class Partner:
     is_exact: bool
 
 
-def plant(words: Words, activity: Activity, support: int, partners: Sequence[Partner]) -> IntArray:
+def plant(random: StableRandom, activity: Activity, support: int, partners: Sequence[Partner]) -> IntArray:
     """Choose the transactions of an item: exactly `support` of them, in increasing order.
 
     Args:
-        words: where randomness comes from.
+        random: where randomness comes from.
         activity: how likely each transaction is to have an item, relative to the others.
         support: in how many transactions the item is to be.
         partners: items planted before, with which pairs of given support are to arise.
     """
     chances = fitted_chances(activity, support, partners)
     # The smallest u/p are a sample of fixed size with chances close to p (sequential Poisson sampling).
-    urgency = words.uniform(len(activity)) / chances
+    urgency = random.uniform(len(activity)) / chances
     chosen = np.zeros(len(activity), dtype=np.bool_)
     chosen[np.argpartition(urgency, support - 1)[:support]] = True
     exact = [partner for partner in partners if partner.is_exact][:MOST_EXACT_PARTNERS]
@@ -111,18 +111,18 @@ def plant(words: Words, activity: Activity, support: int, partners: Sequence[Par
     return np.flatnonzero(chosen)
 
 
-def draw_distinct(words: Words, activity: Activity, support: int) -> IntArray:
+def draw_distinct(random: StableRandom, activity: Activity, support: int) -> IntArray:
     """Choose transactions for an item without partners by activity alone, in increasing order.
 
     Args:
-        words: where randomness comes from.
+        random: where randomness comes from.
         activity: how likely each transaction is to have an item, relative to the others.
         support: in how many transactions the item is to be.
     """
     rows = np.zeros(0, dtype=np.int64)
     while len(rows) < support:
         # Never more than are missing, so that none has to be dropped again.
-        rows = np.concatenate([rows, activity.draw_rows(words, support - len(rows))])
+        rows = np.concatenate([rows, activity.draw_rows(random, support - len(rows))])
         rows.sort()
         rows = rows[np.append(True, rows[1:] != rows[:-1])]
     return rows
