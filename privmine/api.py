@@ -49,6 +49,7 @@ from privmine.model import (
     Universe,
     exact,
     itemset,
+    itemset_count,
 )
 from privmine.privacy import Charge, Noise, Sensitivity
 from privmine.queries import (
@@ -124,6 +125,7 @@ __all__ = [
     "hookimpl",
     "in_order",
     "itemset",
+    "itemset_count",
     "maximal_cliques",
     "parameter",
     "split_clique",

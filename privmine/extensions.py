@@ -52,22 +52,21 @@ class Extension:
         Raises:
             PluginError: it cannot be imported.
         """
-        if not isinstance(self.value, str):
-            return self.value
+        return self.follow(self.value)
+
+    def follow(self, target: Any) -> Any:
+        """What a target of this extension stands for: an import path is followed, an object is returned."""
+        if not isinstance(target, str):
+            return target
+        module, _, name = target.partition(":")
         try:
-            return import_target(self.value)
+            return getattr(import_module(module), name)
         except Exception as error:
             reason = f"{type(error).__name__}: {error}"
             raise PluginError(
                 f"The {self.kind} {self.name!r} of {self.distribution} cannot be loaded: {reason.rstrip('.')}. "
                 f"Reinstall or uninstall {self.distribution}."
             ) from error
-
-
-def import_target(path: str) -> Any:
-    """The object at "package.module:name"."""
-    module, _, name = path.partition(":")
-    return getattr(import_module(module), name)
 
 
 @frozen

@@ -49,7 +49,7 @@ def test_all_kinds_are_listed(privmine: Callable[..., Any]) -> None:
         for kind in ("commands", "datasets", "metrics", "methods")
     }
     assert brought == {
-        "commands": ["greet", "experiment greet", "absent"],
+        "commands": ["greet", "experiment greet", "absent", "plain"],
         "datasets": ["corner-shop"],
         "metrics": ["longest"],
         "methods": ["short"],
@@ -80,6 +80,10 @@ def test_a_command_that_cannot_be_imported_is_told(privmine: Callable[..., Any])
     assert failed.stderr == (
         "privmine: The command 'absent' of privmine-extras cannot be loaded: ModuleNotFoundError: No module named "
         "'privmine_extras.no_such_module'. Reinstall or uninstall privmine-extras.\n"
+    )
+    assert privmine("plain").stderr == (
+        "privmine: The command 'plain' of privmine-extras is not a click command, but function. Decorate the function "
+        "with @click.command().\n"
     )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import rich_click as click
 
 from privmine.entries import third_parties
-from privmine.errors import UnknownNameError
+from privmine.errors import PluginError, UnknownNameError
 from privmine.extensions import Extension
 
 
@@ -21,7 +21,11 @@ class DeferredCommand(click.RichCommand):
     def command(self) -> click.Command:
         """The command itself."""
         loaded = self._found.load()
-        assert isinstance(loaded, click.Command)
+        if not isinstance(loaded, click.Command):
+            raise PluginError(
+                f"The command {self._found.name!r} of {self._found.distribution} is not a click command, but "
+                f"{type(loaded).__name__}. Decorate the function with @click.command()."
+            )
         return loaded
 
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:

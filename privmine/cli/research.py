@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
@@ -11,11 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import rich_click as click
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
-from rich.progress import Progress as Bar
+from rich.progress import TextColumn
 
-from privmine.cli.screen import fail
+from privmine.cli.screen import bar, fail
 from privmine.evaluation.clock import Progress, Report, nobody
 from privmine.evaluation.runner import Failure
 
@@ -56,16 +53,14 @@ def resumable(target: Path) -> Iterator[None]:
 @contextmanager
 def progress_bar() -> Iterator[Progress]:
     """A bar with the time left on a terminal, nothing in a pipe."""
-    if not sys.stderr.isatty():
-        yield nobody
-        return
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[left]}"))
-    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=None, left="")
+    with bar(TextColumn("{task.fields[left]}")) as update:
+        if update is None:
+            yield nobody
+            return
 
         def told(report: Report) -> None:
             left = "" if report.seconds_left is None else f"{timedelta(seconds=round(report.seconds_left))} left"
-            bar.update(task, description=report.what, completed=report.done, total=report.total or None, left=left)
+            update(description=report.what, completed=report.done, total=report.total or None, left=left)
 
         yield told
 

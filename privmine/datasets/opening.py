@@ -9,15 +9,16 @@ from pathlib import Path
 from attrs import frozen
 
 from privmine.datasets import cache
-from privmine.datasets.catalogue import catalogue, find
+from privmine.datasets.catalogue import find
 from privmine.datasets.checksums import verify
 from privmine.datasets.fetching import fetch_into, missing_message
 from privmine.datasets.places import DATA_VARIABLE, cache_directory, find_file
 from privmine.datasets.repeated import repeated
 from privmine.errors import DataError
-from privmine.extensions import Dataset, import_target
+from privmine.extensions import Dataset
 from privmine.io.fimi import read_fimi
 from privmine.model import Universe
+from privmine.registry import registry
 from privmine.store.transactions import Transactions
 
 _ENDINGS = (".dat.gz", ".dat")
@@ -61,7 +62,7 @@ def resolve(name: str, data_dir: str | os.PathLike[str] | None = None) -> Resolv
         return Resolved(asked, asked, path=cached if cached is not None and cached.is_file() else None)
     path = find_file(asked.name, _ENDINGS, data_dir)
     if path is None and asked.proxy is not None:
-        part = catalogue()[asked.proxy.part]
+        part = find(asked.proxy.part)
         part_path = find_file(part.name, _ENDINGS, data_dir)
         if part_path is not None:
             return Resolved(asked, part, asked.proxy.times, part_path)
@@ -132,9 +133,7 @@ def _generated(dataset: Dataset, data_dir: str | os.PathLike[str] | None) -> Tra
             )
         verify(path, sha256, name)
         paths.append(path)
-    generate = import_target(dataset.generator) if isinstance(dataset.generator, str) else dataset.generator
-    assert generate is not None
-    baskets = generate(*paths)
+    baskets = registry().extension("dataset", dataset.name).follow(dataset.generator)(*paths)
     return baskets if isinstance(baskets, Transactions) else Transactions.from_lists(baskets)
 
 

@@ -19,6 +19,8 @@ from privmine.errors import InputError, UnknownNameError
 from privmine.evaluation.pareto import Point, best_so_far
 from privmine.evaluation.rows import Row, as_rows, epsilon_of, metric_words
 from privmine.evaluation.summary import Mean, grouped, mean_of
+from privmine.extras import import_extra
+from privmine.release.plots.style import COLOURS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,8 +28,6 @@ if TYPE_CHECKING:
 #: What tells one line from another: a pipeline, a dataset and a k.
 Series: TypeAlias = tuple[str, str, int]
 
-#: Okabe and Ito's colours, which the colour-blind tell apart; yellow is left out, since it vanishes on white.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
 #: Lines differ by more than colour, for print in grey.
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 DASHES = ("-", "--", "-.", ":")
@@ -184,11 +184,7 @@ def plot_pareto(
 
 
 def _pyplot() -> Any:
-    try:
-        from matplotlib import pyplot
-    except ImportError:
-        raise InputError("Figures need matplotlib: pip install 'privmine[plots]'.") from None
-    return pyplot
+    return import_extra("matplotlib.pyplot", "Figures need")
 
 
 def _fitting_columns(panels: int) -> int:

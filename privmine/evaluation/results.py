@@ -18,6 +18,7 @@ from uuid import uuid4
 
 from privmine.errors import DataError, InputError
 from privmine.evaluation.rows import INTEGER_COLUMNS, TEXT_COLUMNS, Key, Row, columns, key_of
+from privmine.extras import import_extra
 
 _OTHER_COLUMNS = "The columns differ: another version of privmine, or other metrics of plugins. Name another output."
 
@@ -101,12 +102,8 @@ class ParquetResults:
     """Rows in Parquet files of a folder, one part for each time that rows were added, joined at the end."""
 
     def __init__(self, folder: Path) -> None:
-        try:
-            import pyarrow  # noqa: F401 - what is missing shows before anything runs
-        except ImportError:
-            raise InputError(
-                "A folder of Parquet parts needs pyarrow: pip install privmine[tables], or name a .csv file."
-            ) from None
+        # What is missing shows before anything runs.
+        import_extra("pyarrow", "A folder of Parquet parts needs", "Or name a .csv file.")
         if folder.exists() and not folder.is_dir():
             raise InputError(f"{folder} is a file; results in Parquet are a folder of parts.")
         _writable_parent(folder)

@@ -21,7 +21,7 @@ from privmine.datasets import cache as kept_data
 from privmine.datasets.catalogue import catalogue
 from privmine.datasets.checksums import checksum
 from privmine.datasets.places import cache_directory
-from privmine.errors import DataError, InputError, UnknownNameError
+from privmine.errors import DataError, InputError, PluginError, UnknownNameError
 
 TEXT = b"1 2\n2 3\n"
 
@@ -220,6 +220,16 @@ def test_a_generator_gets_the_files_that_it_needs(add_dataset: Any, data_dir: Pa
     (data_dir / "source.txt").write_bytes(TEXT)
     assert describe("made", data_dir).status == "generated"
     assert open_dataset("made", data_dir).store.item_supports().tolist() == [1, 2, 1]
+
+
+def test_a_generator_that_cannot_be_imported_is_told(add_dataset: Any) -> None:
+    """With the distribution that it comes from; and so is a stand-in that nobody knows."""
+    add_dataset("made", generator="no_such_module:made")
+    with pytest.raises(PluginError, match="The dataset 'made' of a-test cannot be loaded: ModuleNotFoundError"):
+        open_dataset("made")
+    add_dataset("other", proxy=Proxy("mad", 2, "alike"))
+    with pytest.raises(UnknownNameError, match=r"There is no dataset named 'mad'\. Did you mean 'made'"):
+        open_dataset("other")
 
 
 def test_what_takes_long_to_generate_is_kept(add_dataset: Any, cache: Path) -> None:

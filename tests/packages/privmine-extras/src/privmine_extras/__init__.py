@@ -11,6 +11,7 @@ def privmine_register(registry: Registrar) -> None:
     registry.add_command("greet", "privmine_extras.command:greet", "Greet NAME.")
     registry.add_command("experiment greet", "privmine_extras.command:greet", "Greet NAME.")
     registry.add_command("absent", "privmine_extras.no_such_module:absent", "Cannot be imported.")
+    registry.add_command("plain", "privmine_extras.baskets:corner_shop", "Is not a command.")
     registry.add_dataset(
         Dataset(
             "corner-shop",
