@@ -32,6 +32,7 @@ def import_extra(module: str, purpose: str, otherwise: str = "") -> Any:
     """
     package = module.partition(".")[0]
     try:
+        import_module(package)
         return import_module(module)
     except ImportError:
         parts = [f"{purpose} {package}.", f"Run: pip install 'privmine[{EXTRA_OF[package]}]'.", otherwise]
