@@ -5,7 +5,7 @@ from __future__ import annotations
 from privmine import defaults
 from privmine.api import Registrar, hookimpl
 from privmine.cli.own_commands import OWN_COMMANDS
-from privmine.datasets.catalogue import OWN_DATASETS
+from privmine.own_datasets import OWN_DATASETS
 
 METRICS = {
     "fnr": "false negative rate",

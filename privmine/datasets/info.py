@@ -8,8 +8,7 @@ from typing import Any
 
 from attrs import asdict, frozen
 
-from privmine.datasets.catalogue import catalogue
-from privmine.datasets.opening import needed_file, resolve
+from privmine.datasets.opening import catalogue, needed_file, resolve
 from privmine.datasets.places import cache_directory
 from privmine.extensions import Dataset
 

@@ -9,7 +9,6 @@ from pathlib import Path
 from attrs import frozen
 
 from privmine.datasets import cache
-from privmine.datasets.catalogue import find
 from privmine.datasets.checksums import verify
 from privmine.datasets.fetching import fetch_into, missing_message
 from privmine.datasets.places import DATA_VARIABLE, cache_directory, find_file
@@ -24,6 +23,18 @@ from privmine.store.transactions import Transactions
 _ENDINGS = (".dat.gz", ".dat")
 #: What a generator needs is text, plain or compressed.
 _TEXT_ENDINGS = (".gz", "")
+
+
+def catalogue() -> dict[str, Dataset]:
+    """All datasets by name: privmine's own, then those of plugins."""
+    return {name: found.value for name, found in registry().all_of("dataset").items()}
+
+
+def find(name: str) -> Dataset:
+    """The dataset of a name, whose case does not matter."""
+    hint = "A file of your own is read by its path: privmine.read(path)."
+    found: Dataset = registry().extension("dataset", name, hint=hint).value
+    return found
 
 
 @frozen

@@ -18,8 +18,8 @@ import pytest
 from privmine.api import Proxy
 from privmine.datasets import Transactions, all_datasets, describe, make_available, open_dataset, zipf
 from privmine.datasets import cache as kept_data
-from privmine.datasets.catalogue import catalogue
 from privmine.datasets.checksums import checksum
+from privmine.datasets.opening import catalogue
 from privmine.datasets.places import cache_directory
 from privmine.errors import DataError, InputError, PluginError, UnknownNameError
 

@@ -8,7 +8,6 @@ at the FIMI repository, whose lines end with a blank, are the same data as copie
 from __future__ import annotations
 
 from privmine.extensions import Dataset, Proxy
-from privmine.registry import registry
 
 _FIMI = "http://fimi.uantwerpen.be/data/"
 _FIMI_SOURCE = "the Frequent Itemset Mining Implementations repository (FIMI)"
@@ -230,15 +229,3 @@ OWN_DATASETS = (
         generator="privmine.datasets:quest",
     ),
 )
-
-
-def catalogue() -> dict[str, Dataset]:
-    """All datasets by name: privmine's own, then those of plugins."""
-    return {name: found.value for name, found in registry().all_of("dataset").items()}
-
-
-def find(name: str) -> Dataset:
-    """The dataset of a name, whose case does not matter."""
-    hint = "A file of your own is read by its path: privmine.read(path)."
-    found: Dataset = registry().extension("dataset", name, hint=hint).value
-    return found
