@@ -25,8 +25,8 @@ def repeated(transactions: Transactions, times: int) -> Transactions:
 
 
 @frozen(eq=False)
-class RepeatedStore:
-    """A `Store` of the transactions of another one, each so many times.
+class RepeatedStore(Store):
+    """A store of the transactions of another one, each so many times.
 
     Attributes:
         store: what counts each transaction once.
@@ -68,6 +68,10 @@ class RepeatedStore:
     def weighted_supports(self, size: int, within: Sequence[int] | None, weights: IntArray) -> IntArray:
         """Sum over transactions t of weights[|t ∩ within|], for each item (size 1) or pair (size 2) of `within`."""
         return self.times * self.store.weighted_supports(size, within, weights)
+
+    def bounded_supports(self, itemsets: Sequence[Itemset], weights: IntArray) -> IntArray:
+        """For each itemset the sum of weights[T(t)] over the transactions t that contain it and T(t) of them all."""
+        return self.times * self.store.bounded_supports(itemsets, weights)
 
     def sum(self, contribution: Contribution, dimension: int, l1: int, l2_squared: int | None = None) -> IntArray:
         """Add up integer contributions, each clipped before it is added."""

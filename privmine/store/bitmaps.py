@@ -7,6 +7,7 @@ memory's.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -21,6 +22,8 @@ _WORD = 64
 #: 256 KB, half of a usual second-level cache.
 _WORDS_IN_CACHE = 1 << 15
 _WIDTH = 2048
+#: The bitmaps of all itemsets in one window: 8 MB.
+_WORDS_OF_ITEMSETS = 1 << 20
 
 
 def words_for(rows: int) -> int:
@@ -113,6 +116,83 @@ def bin_counts(bitmaps: Words, members: IntArray, rows: int) -> IntArray:
         counts = np.bincount(codes, minlength=1 << length)
     counts[0] -= padding
     return counts
+
+
+def bounded_counts(bitmaps: Words, members: list[IntArray], rows: int, weights: IntArray) -> IntArray:
+    """For each itemset the sum of weights[T] over its transactions, where T of the itemsets are contained.
+
+    The weights of a window of transactions are written in binary, so that a weighted sum is a few
+    counts of ones: one for each binary digit, or one for each weight that occurs if those are fewer.
+
+    Args:
+        bitmaps: those of the items.
+        members: for each itemset the positions of its items among the bitmaps.
+        rows: the number of transactions.
+        weights: one for each T, from 0 on; beyond them a transaction weighs nothing.
+    """
+    totals = np.zeros(len(members), dtype=np.int64)
+    if not len(members):
+        return totals
+    weigh = np.append(weights, 0)
+    longest = max(map(len, members))
+    by_place = [[i for i, found in enumerate(members) if len(found) > place] for place in range(longest)]
+    width = max(1, _WORDS_OF_ITEMSETS // len(members))
+    for left in range(0, bitmaps.shape[1], width):
+        window = bitmaps[:, left : left + width]
+        contained = np.repeat(_existing(rows - left * _WORD, window.shape[1])[None, :], len(members), axis=0)
+        for place, itemsets in enumerate(by_place):
+            contained[itemsets] &= window[[members[i][place] for i in itemsets]]
+        weight_of = weigh[np.minimum(_column_sums(contained), len(weigh) - 1)]
+        for factor, where in _parts(weight_of):
+            chosen = np.packbits(where, bitorder="little").view(np.uint64)
+            totals += factor * np.bitwise_count(contained & chosen).sum(axis=1, dtype=np.int64)
+    return totals
+
+
+def _existing(rows: int, words: int) -> Words:
+    """A bit for each of so many transactions, in so many words: the last word may have room for more."""
+    bits = np.arange(words * _WORD) < rows
+    return np.packbits(bits, bitorder="little").view(np.uint64)
+
+
+def _column_sums(bitmaps: Words) -> IntArray:
+    """For each transaction, how many of the bitmaps have it.
+
+    Numbers of one bit are added in pairs, then numbers of two bits, and so on, 64 transactions a word:
+    plane i of `planes` holds bit i of every number.
+    """
+    planes = [bitmaps]
+    while len(planes[0]) > 1:
+        if len(planes[0]) % 2:
+            planes = [np.concatenate([plane, np.zeros_like(plane[:1])]) for plane in planes]
+        carry = np.zeros_like(planes[0][::2])
+        sums = []
+        for plane in planes:
+            one, other = plane[::2], plane[1::2]
+            differ = one ^ other
+            sums.append(differ ^ carry)
+            carry = (one & other) | (differ & carry)
+        planes = [*sums, carry]
+    totals = np.zeros(bitmaps.shape[1] * _WORD, dtype=np.int64)
+    for power, plane in enumerate(planes):
+        totals += np.unpackbits(plane[0].view(np.uint8), bitorder="little").astype(np.int64) << power
+    return totals
+
+
+def _parts(values: IntArray) -> Iterator[tuple[int, NDArray[np.bool_]]]:
+    """Factors, and where each counts, whose sum is the values: by value or by binary digit, whichever is fewer."""
+    distinct = [value for value in np.unique(values).tolist() if value]
+    largest = max(map(abs, distinct), default=0)
+    if len(distinct) <= 2 * largest.bit_length():
+        for value in distinct:
+            yield value, values == value
+        return
+    for sign in (1, -1):
+        rest = np.maximum(sign * values, 0)
+        for digit in range(largest.bit_length()):
+            where = (rest >> digit & 1).astype(np.bool_)
+            if where.any():
+                yield sign << digit, where
 
 
 def _codes(bitmaps: Words) -> NDArray[np.uint8]:

@@ -13,7 +13,7 @@ from privmine.model import IntArray, Itemset, Itemsets, read_only
 from privmine.store import bitmaps, miner
 from privmine.store.bitmaps import Words
 from privmine.store.clipping import contribute
-from privmine.store.protocol import Contribution
+from privmine.store.protocol import Contribution, Store
 from privmine.store.rows import Rows
 
 #: How much memory bitmaps may take in all before old ones are let go.
@@ -22,8 +22,8 @@ _BITMAP_BYTES = 256 << 20
 _LONGEST_BASIS = 30
 
 
-class MemoryStore:
-    """A `Store` that holds its transactions in two arrays.
+class MemoryStore(Store):
+    """A store that holds its transactions in two arrays.
 
     Bitmaps, item supports and mined itemsets are made when they are first needed and kept. They are
     replaced as a whole, never changed in place, so that threads may share a store.
@@ -147,6 +147,26 @@ class MemoryStore:
                 np.add.at(totals, block.items, item_weights)
             else:
                 _add_pairs(totals, width, block, item_weights)
+        return totals
+
+    def bounded_supports(self, itemsets: Sequence[Itemset], weights: IntArray) -> IntArray:
+        """For each itemset the sum of weights[T(t)] over the transactions t that contain it.
+
+        T(t) is how many of the itemsets t contains; one that is given twice counts twice. A
+        transaction that contains more of them than the weights reach weighs nothing.
+        """
+        items = self._checked(sorted({item for found in itemsets for item in found}))
+        members = [np.searchsorted(items, self._checked(found)) for found in itemsets]
+        weigh = np.asarray(weights, dtype=np.int64)
+        if len(items) * bitmaps.words_for(self.count()) * 8 <= _BITMAP_BYTES:
+            return bitmaps.bounded_counts(self._bitmaps_of(items), members, self.count(), weigh)
+        # Too many bitmaps to keep: those of some transactions at a time.
+        totals = np.zeros(len(members), dtype=np.int64)
+        height = max(1, _BITMAP_BYTES // len(items)) * 8
+        for first in range(0, self.count(), height):
+            rows = self._rows.between(first, min(first + height, self.count()))
+            words = bitmaps.packed(rows, self._item_count, items)
+            totals += bitmaps.bounded_counts(words, members, rows.count, weigh)
         return totals
 
     def sum(self, contribution: Contribution, dimension: int, l1: int, l2_squared: int | None = None) -> IntArray:

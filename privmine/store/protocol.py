@@ -1,13 +1,15 @@
 """What a store of transactions can count; everything it returns is exact and therefore private.
 
-Only the curator and the commands that say "uses exact data" may call a store. The protocol asks
-for aggregates only, so that a store may live on another machine, or on many.
+Only the curator and the commands that say "uses exact data" may call a store. It is asked for
+aggregates only, so that it may live on another machine, or on many.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import Protocol, TypeAlias
+from itertools import combinations
+from typing import TypeAlias
 
 from privmine.model import IntArray, Itemset, Itemsets
 
@@ -15,25 +17,40 @@ from privmine.model import IntArray, Itemset, Itemsets
 Contribution: TypeAlias = Callable[[Itemset], Sequence[int]]
 
 
-class Store(Protocol):
-    """Deduplicated transactions over a universe of items 0 … item_count − 1."""
+class Store(ABC):
+    """Deduplicated transactions over a universe of items 0 … item_count − 1.
+
+    A store of your own implements the abstract methods. The others have defaults that are built on
+    them: correct everywhere, and worth replacing where a store can do better.
+    `privmine.testing.check_store` compares a store with the one in memory.
+
+    Privacy: noise is scaled to what one transaction can add, so that a store must hold each
+    transaction as a set, must hold at most as many transactions of a unit as `Unit.baskets` says,
+    and must clip what `sum` adds. The receipt says whether privmine's own store did so.
+    """
 
     @property
+    @abstractmethod
     def item_count(self) -> int:
         """The size of the universe."""
 
+    @abstractmethod
     def count(self) -> int:
         """The number of transactions, empty ones included."""
 
+    @abstractmethod
     def item_supports(self) -> IntArray:
         """The support of every item of the universe, in item order."""
 
+    @abstractmethod
     def supports(self, itemsets: Sequence[Itemset]) -> IntArray:
         """The support of each itemset; that of the empty itemset is the number of transactions."""
 
     def pair_supports(self, items: Sequence[int]) -> IntArray:
         """The supports of all pairs of the given items, in the order of `itertools.combinations`."""
+        return self.supports(list(combinations(items, 2)))
 
+    @abstractmethod
     def bin_counts(self, bases: Sequence[Itemset]) -> list[IntArray]:
         """For each basis the number of transactions by their intersection with it, in one pass.
 
@@ -41,9 +58,11 @@ class Store(Protocol):
         position is a set bit of b; the basis's first item is the lowest bit.
         """
 
+    @abstractmethod
     def lengths(self, within: Sequence[int] | None, cap: int) -> IntArray:
         """How many transactions have 0, 1, …, cap items of `within` (None: of all); cap means cap or more."""
 
+    @abstractmethod
     def weighted_supports(self, size: int, within: Sequence[int] | None, weights: IntArray) -> IntArray:
         """Sum over transactions t of weights[|t ∩ within|], for each item (size 1) or pair (size 2) of `within`.
 
@@ -51,6 +70,25 @@ class Store(Protocol):
         `itertools.combinations`. None means the whole universe.
         """
 
+    def bounded_supports(self, itemsets: Sequence[Itemset], weights: IntArray) -> IntArray:
+        """For each itemset the sum of weights[T(t)] over the transactions t that contain it.
+
+        T(t) is how many of the itemsets t contains; one that is given twice counts twice. A
+        transaction that contains more of them than the weights reach weighs nothing.
+        """
+        wanted = [frozenset(itemset) for itemset in itemsets]
+        table = [int(weight) for weight in weights]
+
+        def contribution(transaction: Itemset) -> list[int]:
+            contained = [members.issubset(transaction) for members in wanted]
+            held = sum(contained)
+            weight = table[held] if held < len(table) else 0
+            return [weight if is_contained else 0 for is_contained in contained]
+
+        most = max((held * abs(weight) for held, weight in enumerate(table[: len(wanted) + 1])), default=0)
+        return self.sum(contribution, len(wanted), most)
+
+    @abstractmethod
     def sum(self, contribution: Contribution, dimension: int, l1: int, l2_squared: int | None = None) -> IntArray:
         """Add up integer contributions, each clipped to an L1 norm (and squared L2 norm) before it is added.
 
@@ -62,9 +100,12 @@ class Store(Protocol):
 
         Itemsets of support 0 are never listed, so there may be fewer than n.
         """
+        from privmine.store.levelwise import top_itemsets
 
-    def persist(self) -> None:
+        return top_itemsets(self, n, max_length)
+
+    def persist(self) -> None:  # noqa: B027 - a store need not prepare
         """Prepare for many calls, for instance by keeping data in memory."""
 
-    def close(self) -> None:
+    def close(self) -> None:  # noqa: B027 - a store need not hold anything
         """Let go of what the store holds."""

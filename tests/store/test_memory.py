@@ -10,6 +10,7 @@ from privmine.errors import InputError
 from privmine.store import bitmaps, memory
 from privmine.store.clipping import clip
 from privmine.store.memory import MemoryStore
+from privmine.store.protocol import Store
 from privmine.store.rows import Rows
 
 ITEMS = 9
@@ -143,6 +144,58 @@ def test_weighted_supports(rows, within, size, weights):
         lengths = [len(set(row) & set(chosen)) for row in rows if set(itemset) <= set(row)]
         expected.append(sum(weights[length] for length in lengths if length < len(weights)))
     assert store_of(rows).weighted_supports(size, within, np.array(weights, dtype=np.int64)).tolist() == expected
+
+
+def bounded(rows: list[list[int]], itemsets: list[list[int]], weights: list[int]) -> list[int]:
+    """Bounded supports, counted the slow way."""
+    totals = [0] * len(itemsets)
+    for row in rows:
+        contained = [set(found) <= set(row) for found in itemsets]
+        weight = weights[sum(contained)] if sum(contained) < len(weights) else 0
+        totals = [total + weight * has for total, has in zip(totals, contained, strict=True)]
+    return totals
+
+
+some_itemsets = st.lists(st.lists(st.integers(0, ITEMS - 1), max_size=4, unique=True), max_size=20)
+any_weights = st.lists(st.integers(-5, 5) | st.integers(-(2**31), 2**31), max_size=15)
+
+
+@pytest.mark.parametrize("limits", [{}, {"_WORDS_OF_ITEMSETS": 1}])
+@untimed
+@given(rows=transactions, itemsets=some_itemsets, weights=any_weights)
+def test_bounded_supports(rows, itemsets, weights, limits):
+    """Each transaction weighs by how many of the itemsets it contains, and nothing past the end of the weights."""
+    table = np.array(weights, dtype=np.int64)
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in limits.items():
+            patch.setattr(bitmaps, name, value)
+        assert store_of(rows).bounded_supports(itemsets, table).tolist() == bounded(rows, itemsets, weights)
+
+
+@untimed
+@given(rows=transactions, itemsets=some_itemsets, weights=any_weights)
+def test_bounded_supports_with_few_bitmaps_in_memory(rows, itemsets, weights):
+    """What does not fit is counted a part of the transactions at a time, with the same result."""
+    table = np.array(weights, dtype=np.int64)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(memory, "_BITMAP_BYTES", 8)
+        assert store_of(rows).bounded_supports(itemsets, table).tolist() == bounded(rows, itemsets, weights)
+
+
+@untimed
+@given(rows=transactions, itemsets=some_itemsets, weights=any_weights)
+def test_bounded_supports_of_any_store(rows, itemsets, weights):
+    """A store that has no way of its own gets the same result from its sum."""
+    table = np.array(weights, dtype=np.int64)
+    assert Store.bounded_supports(store_of(rows), itemsets, table).tolist() == bounded(rows, itemsets, weights)
+
+
+def test_bounded_supports_of_many_itemsets():
+    """More itemsets than a power of two, in more transactions than a word has bits."""
+    rows = [[item for item in range(ITEMS) if (number >> item) & 1] for number in range(512)] * 3
+    itemsets = [list(found) for size in (1, 2, 3) for found in combinations(range(ITEMS), size)]
+    weights = [1000 // max(held, 1) for held in range(len(itemsets) + 1)]
+    assert store_of(rows).bounded_supports(itemsets, np.array(weights)).tolist() == bounded(rows, itemsets, weights)
 
 
 def test_weighted_supports_are_exact_past_floating_point():
