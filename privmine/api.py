@@ -54,6 +54,7 @@ from privmine.model import (
 from privmine.privacy import Charge, Noise, Sensitivity
 from privmine.queries import (
     BinCounts,
+    BoundedSupports,
     ItemSupports,
     LengthHistogram,
     PairSupports,
@@ -63,6 +64,7 @@ from privmine.queries import (
     Supports,
     TruncatedSupports,
     WeightedSupports,
+    fair_weights,
 )
 from privmine.registry import Registered, Registrar, parameter
 from privmine.store.protocol import Store
@@ -74,6 +76,7 @@ __all__ = [
     "Answer",
     "BasisSet",
     "BinCounts",
+    "BoundedSupports",
     "BudgetError",
     "BudgetPlan",
     "Charge",
@@ -121,6 +124,7 @@ __all__ = [
     "check_length_limit",
     "error_variance",
     "exact",
+    "fair_weights",
     "groups_of_three",
     "hookimpl",
     "in_order",

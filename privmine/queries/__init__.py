@@ -9,6 +9,7 @@ author's word (see `curator.py`).
 from __future__ import annotations
 
 from privmine.queries.base import Candidate, Query, Scores
+from privmine.queries.bounded import BoundedSupports, fair_weights
 from privmine.queries.histograms import BinCounts, LengthHistogram
 from privmine.queries.ranks import RankGap
 from privmine.queries.sums import SumQuery
@@ -24,6 +25,7 @@ VERIFIED = frozenset(
         TruncatedSupports,
         RankGap,
         BinCounts,
+        BoundedSupports,
         LengthHistogram,
         WeightedSupports,
         SumQuery,
@@ -33,6 +35,7 @@ VERIFIED = frozenset(
 __all__ = [
     "VERIFIED",
     "BinCounts",
+    "BoundedSupports",
     "Candidate",
     "ItemSupports",
     "LengthHistogram",
@@ -44,4 +47,5 @@ __all__ = [
     "Supports",
     "TruncatedSupports",
     "WeightedSupports",
+    "fair_weights",
 ]

@@ -19,6 +19,15 @@ from privmine.store.protocol import Store
 LARGEST_WEIGHT = 2**31
 
 
+def check_weights(_: object, __: object, weights: IntArray) -> None:
+    """Refuse weights whose sums could wrap around, and so would have no sensitivity.
+
+    2^31 transactions of the largest weight still fit in 64 bits.
+    """
+    if weights.max(initial=0) > LARGEST_WEIGHT or weights.min(initial=0) < -LARGEST_WEIGHT:
+        raise InputError(f"A weight must not exceed {LARGEST_WEIGHT}; scale the weights down.")
+
+
 @frozen
 class ItemSupports(Query):
     """The supports of all items of the universe.
@@ -126,14 +135,8 @@ class WeightedSupports(Query):
 
     group: int = field(validator=in_((1, 2)))
     item_count: int
-    weights: IntArray = field(converter=int_array, eq=cmp_using(eq=np.array_equal))
+    weights: IntArray = field(converter=int_array, eq=cmp_using(eq=np.array_equal), validator=check_weights)
     within: Itemset | None = field(default=None, converter=optional_itemset)
-
-    @weights.validator
-    def _check(self, _: object, weights: IntArray) -> None:
-        # 2^31 transactions of such weights still fit in 64 bits; a sum that wraps around has no sensitivity.
-        if np.abs(weights).max(initial=0) > LARGEST_WEIGHT:
-            raise InputError(f"A weight must not exceed {LARGEST_WEIGHT}; scale the weights down.")
 
     @property
     def _counted(self) -> int:

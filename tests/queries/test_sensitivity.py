@@ -13,6 +13,7 @@ from privmine.errors import InputError
 from privmine.queries import (
     VERIFIED,
     BinCounts,
+    BoundedSupports,
     ItemSupports,
     LengthHistogram,
     PairSupports,
@@ -56,6 +57,9 @@ QUERIES: dict[type[Query], st.SearchStrategy[Query]] = {
         item_count=st.just(ITEMS),
         weights=st.lists(st.integers(0, 9), min_size=2, max_size=8),
         within=st.none() | st.just((0, 1, 4)),
+    ),
+    BoundedSupports: st.builds(
+        BoundedSupports, itemsets=some_itemsets, weights=st.lists(st.integers(-9, 9), min_size=2, max_size=6)
     ),
     SumQuery: st.builds(
         SumQuery,
@@ -113,6 +117,7 @@ def test_every_verified_query_is_under_this_test() -> None:
         (LengthHistogram(3), [], [0]),
         (SumQuery(hostile, 3, 9), [], [0, 1]),
         (WeightedSupports(2, ITEMS, [0, 0, 4, 1]), [], [0, 1]),
+        (BoundedSupports([(0,), (1,), (0, 1)], [9, 5, 4, 3]), [], [0, 1]),
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, Query) else "",
 )
