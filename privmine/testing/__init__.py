@@ -1,4 +1,4 @@
-"""The kit for plugin authors: does a component keep the contracts of its stage?
+"""The kit for plugin authors: does a component keep the contracts of its stage, does a store count right?
 
 A plugin's tests are three lines:
 
@@ -16,14 +16,17 @@ from privmine.testing.cases import Case, odd_cases, random_case
 from privmine.testing.components import all_components, parametrize_components
 from privmine.testing.flaws import Flaw, FlawedComponentError
 from privmine.testing.kit import audit_component, check_component, find_flaws
+from privmine.testing.stores import FlawedStoreError, check_store
 
 __all__ = [
     "Case",
     "Flaw",
     "FlawedComponentError",
+    "FlawedStoreError",
     "all_components",
     "audit_component",
     "check_component",
+    "check_store",
     "find_flaws",
     "odd_cases",
     "parametrize_components",

@@ -1,0 +1,158 @@
+"""`check_store`: does a store of somebody else's count as the one in memory does?"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privmine.model import Itemset, Itemsets
+from privmine.queries.bounded import fair_weights
+from privmine.store.memory import MemoryStore
+from privmine.store.protocol import Store
+from privmine.testing.cases import Baskets, odd_cases
+from privmine.testing.flaws import Flaw
+
+#: Makes a store of transactions, each a tuple of items, over a universe of so many items.
+StoreMaker: TypeAlias = Callable[[Baskets, int], Store]
+
+_Question: TypeAlias = tuple[str, tuple[Any, ...]]
+
+
+class FlawedStoreError(AssertionError):
+    """A store counts wrongly; the message lists the methods, `flaws` holds them."""
+
+    def __init__(self, flaws: Iterable[Flaw]) -> None:
+        self.flaws = tuple(flaws)
+        lines = "\n".join(f"  - {flaw}" for flaw in self.flaws)
+        super().__init__(f"The store does not count as the store in memory does:\n{lines}")
+
+
+def check_store(make: StoreMaker, *, seed: int = 0) -> None:
+    """Ask a store all that a store can be asked, and raise `FlawedStoreError` where an answer is wrong.
+
+    The databases are made up: the odd ones of `odd_cases`, then random ones with long, empty and repeated
+    transactions. Each answer is compared with that of the store in memory, and is asked for
+    twice: before and after `persist`.
+
+    Args:
+        make: makes the store to check, of transactions and the size of their universe.
+        seed: makes the random databases and questions.
+    """
+    flaws: dict[str, Flaw] = {}
+    for name, baskets, items in _databases(random.Random(seed)):  # noqa: S311 - made-up data
+        expected, found = _in_memory(baskets, items), make(baskets, items)
+        if not isinstance(found, Store):
+            raise FlawedStoreError([Flaw("class", f"{type(found).__name__} is not a subclass of Store.")])
+        questions = list(_questions(random.Random(seed), items))  # noqa: S311 - made-up questions
+        for when in ("", " after persist()"):
+            for method, arguments in questions:
+                problem = _difference(expected, found, method, arguments)
+                if problem:
+                    flaws.setdefault(method, Flaw(method, problem + when + ".", name))
+            found.persist()
+        found.close()
+    if flaws:
+        raise FlawedStoreError(flaws.values())
+
+
+def _in_memory(baskets: Baskets, items: int) -> MemoryStore:
+    offsets = np.cumsum([0, *map(len, baskets)])
+    return MemoryStore.from_rows(offsets, [item for basket in baskets for item in basket], items)
+
+
+def _databases(generator: random.Random) -> Iterator[tuple[str, Baskets, int]]:
+    for case in odd_cases():
+        yield case.name, case.baskets, case.items
+    for number in range(8):
+        items = generator.choice([3, 17, 70])
+        sizes = [generator.choice([0, 1, 2, 5, items]) for _ in range(generator.choice([1, 40, 300]))]
+        # Items of low number are frequent, and a transaction may list an item twice: it is a set all the same.
+        baskets = tuple(tuple(min(int(generator.expovariate(0.2)), items - 1) for _ in range(size)) for size in sizes)
+        yield f"random database {number}", baskets, items
+
+
+def _questions(generator: random.Random, items: int) -> Iterator[_Question]:
+    """Every method, with arguments of every kind that it takes."""
+
+    def some(most: int) -> Itemset:
+        return tuple(sorted(generator.sample(range(items), generator.randint(0, min(most, items)))))
+
+    itemsets = [(), *(some(4) for _ in range(20)), *[(item,) for item in range(items)][:5]]
+    within = some(9)
+    # The order of the items decides that of the answer.
+    shuffled = tuple(generator.sample(within, len(within)))
+    weights = np.array([5, 3, 2, 2, 1], dtype=np.int64)
+    yield "count", ()
+    yield "item_supports", ()
+    yield from (("supports", (asked,)) for asked in ((), itemsets, Itemsets.of(itemsets)))
+    yield from (("pair_supports", (asked,)) for asked in ((), within, shuffled))
+    yield from (("bin_counts", (asked,)) for asked in ([], [()], [within, some(3), some(6)]))
+    yield from (("lengths", (asked, cap)) for asked in (None, (), within) for cap in (0, 3, 100))
+    for size in (1, 2):
+        yield from (("weighted_supports", (size, asked, weights)) for asked in (None, within, shuffled))
+    for table in (weights, -weights, fair_weights(2, 1000, len(itemsets)), np.zeros(0, dtype=np.int64)):
+        yield "bounded_supports", (itemsets, table)
+    yield "bounded_supports", ([], weights)
+    for contribution in (_spread, _too_much, _failing, _wrong_form):
+        yield from (("sum", (contribution, 3, l1, l2)) for l1 in (1, 50) for l2 in (None, 9))
+    yield from (("top_itemsets", (n, longest)) for n in (0, 1, 30) for longest in (None, 1, 2))
+
+
+def _spread(transaction: Itemset) -> list[int]:
+    return [len(transaction), -sum(transaction), 1]
+
+
+def _too_much(transaction: Itemset) -> list[int]:
+    return [10**12, -(10**12), 10**12]
+
+
+def _failing(transaction: Itemset) -> list[int]:
+    return [1, 2, 3 // len(transaction)]
+
+
+def _wrong_form(transaction: Itemset) -> Any:
+    return [1, 2] if len(transaction) % 2 else [1, 2.5, 3]
+
+
+def _difference(expected: Store, found: Store, method: str, arguments: tuple[Any, ...]) -> str:
+    """How two stores differ in one answer, or nothing."""
+    call = f"{method}({', '.join(_shown(argument) for argument in arguments)})"
+    wanted = getattr(expected, method)(*arguments)
+    try:
+        answer = getattr(found, method)(*arguments)
+    except Exception as error:  # noqa: BLE001 - what another's store raises is its own affair
+        return f"{call} raised {type(error).__name__}: {error}"
+    try:
+        same = _plain(answer) == _plain(wanted)
+    except (TypeError, ValueError, AttributeError):
+        return f"{call} answered {type(answer).__name__}, not {type(wanted).__name__}"
+    if not same:
+        return f"{call} answered {_plain(answer)}, not {_plain(wanted)}"
+    if not _is_whole(answer):
+        return f"{call} answered with numbers that are not 64-bit integers"
+    return ""
+
+
+def _plain(answer: Any) -> Any:
+    if isinstance(answer, np.ndarray):
+        return answer.tolist()
+    if isinstance(answer, Itemsets):
+        return list(answer)
+    return [_plain(part) for part in answer] if isinstance(answer, Sequence) else answer
+
+
+def _is_whole(answer: Any) -> bool:
+    """Whether all arrays of an answer hold 64-bit integers: noise is added to them as they are."""
+    if isinstance(answer, np.ndarray):
+        array: NDArray[Any] = answer
+        return array.dtype == np.int64
+    return all(map(_is_whole, answer)) if isinstance(answer, list | tuple) else True
+
+
+def _shown(argument: Any) -> str:
+    text = getattr(argument, "__name__", None) or repr(_plain(argument))
+    return text if len(text) <= 60 else f"{text[:57]}…"
