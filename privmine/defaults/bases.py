@@ -10,20 +10,13 @@ Nothing here looks at data, and no result depends on the order of the arguments'
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import TypeAlias
+from collections.abc import Iterable, Iterator, Sequence, Set
 
 import numpy as np
-from numpy.typing import NDArray
 
 from privmine.api import DEFAULT_LIMIT, FloatArray, IntArray, Itemset, in_order
-
-BoolArray: TypeAlias = NDArray[np.bool_]
-
-#: The cost of a merge that must not happen: larger than any sum of costs.
-_FORBIDDEN = np.iinfo(np.int64).max
-#: 2^−n by n, faster to look up than to compute.
-_HALVINGS = np.ldexp(1.0, -np.arange(64))
+from privmine.defaults.merging import Merging
+from privmine.defaults.precision import Queries
 
 
 def merge_bases(
@@ -51,35 +44,30 @@ def merge_bases(
     Returns:
         The merged B₁.
     """
-    *_, merged = _merge_steps(in_order(cliques), list(triples), items, pairs, limit)
-    return merged
+    *_, merging = _merge_steps(in_order(cliques), list(triples), items, pairs, limit)
+    return merging.bases()
 
 
 def _merge_steps(
-    cliques: list[Itemset],
+    cliques: Sequence[Itemset],
     triples: Sequence[Itemset],
     items: Iterable[int],
     pairs: Iterable[Itemset],
     limit: int,
-) -> Iterator[list[Itemset]]:
-    """B₁ at the outset and after each merge."""
-    yield cliques
-    queries = _Queries([*cliques, *triples], items, pairs, limit)
-    merging = _Merging(queries, cliques, limit)
+) -> Iterator[Merging]:
+    """B₁ at the outset and after each merge; always the same object."""
+    queries = Queries([*cliques, *triples], items, pairs, limit)
+    merging = Merging(queries, cliques, limit)
     width = len(cliques) + len(triples)
-    while merging.costs.size:
-        least = merging.costs.min()
-        if least == _FORBIDDEN:
-            return
-        # The costs are in row-major order of the two bases, so the first one wins a tie.
-        best = int(np.argmax(merging.costs <= least + queries.rounding))
-        one, other = divmod(best, len(merging.costs))
+    yield merging
+    while (cheapest := merging.cheapest()) is not None:
+        one, other, cost = cheapest
         before = queries.total()
-        if not queries.is_reduction(width, before, before + int(merging.costs[one, other])):
+        if not queries.is_reduction(width, before, before + cost):
             return
         merging.merge(one, other)
         width -= 1
-        yield merging.bases()
+        yield merging
 
 
 def dissolve_triples(
@@ -121,18 +109,20 @@ def _dissolve_steps(
     """B₁ ∪ B₂ at the outset and after each basis that was dissolved."""
     bases = [*cliques, *triples]
     yield bases
-    queries = _Queries(bases, items, pairs, limit)
+    queries = Queries(bases, items, pairs, limit)
+    lonely = queries.lonely_items(bases)
     while True:
         before, width = queries.total(), len(bases)
-        lengths = np.array([len(basis) for basis in bases])
+        lengths = np.array([len(basis) for basis in bases], dtype=np.int64)
         best: tuple[int, dict[int, Itemset], FloatArray] | None = None
-        for position in range(len(cliques), width):
+        for position in _different(bases, len(cliques), lengths, lonely):
             moved = _dissolved(bases, lengths, position, limit)
             if moved is None:
                 continue
-            # The emptied basis answers no query any more, which is what its row of zeros says.
-            answers = queries.answers([*(bases[other] for other in moved), *moved.values()])
-            precision = queries.precision + (answers[len(moved) :] - answers[: len(moved)]).sum(axis=0)
+            precision = queries.precision.copy()
+            for place, basis in moved.items():
+                # The emptied basis answers no query any more.
+                precision += queries.answer(basis) - queries.answer(bases[place])
             if not precision.all():
                 continue  # a pair inside the basis would lose its only cover
             after = int(queries.fixed(precision).sum())
@@ -144,6 +134,23 @@ def _dissolve_steps(
         emptied, *_ = moved
         bases = [moved.get(place, basis) for place, basis in enumerate(bases) if place != emptied]
         yield bases
+
+
+def _different(bases: Sequence[Itemset], start: int, lengths: IntArray, lonely: Set[int]) -> Iterator[int]:
+    """The positions from `start` on; of bases that are equally good to dissolve only the first.
+
+    Bases of one length whose items are all lonely are equally good, since their items move to the same bases,
+    the smallest ones. Only a basis that is one of the smallest itself has to move its items elsewhere.
+    """
+    most = int(lengths[start:].max(initial=0))
+    smallest = set(np.argsort(lengths, kind="stable")[: most + 1].tolist())
+    seen = set()
+    for position in range(start, len(bases)):
+        if position not in smallest and lonely.issuperset(bases[position]):
+            if len(bases[position]) in seen:
+                continue
+            seen.add(len(bases[position]))
+        yield position
 
 
 def _dissolved(bases: Sequence[Itemset], lengths: IntArray, position: int, limit: int) -> dict[int, Itemset] | None:
@@ -158,152 +165,3 @@ def _dissolved(bases: Sequence[Itemset], lengths: IntArray, position: int, limit
         moved[smallest] = tuple(sorted({*moved.get(smallest, bases[smallest]), item}))
         lengths[smallest] = len(moved[smallest])
     return moved
-
-
-class _Queries:
-    """The items of F and pairs of P, and the precision with which a basis set answers each of them.
-
-    Precisions are sums of a few powers of two, so floats hold them exactly. Their reciprocals, which
-    EV sums up, are rounded to fixed point: integer sums do not depend on the order of their terms, and
-    updating them does not drift. Two sums that differ by no more than their rounding count as a tie, so
-    that ties are broken by public order and not by the last bit of 1/3.
-    """
-
-    def __init__(self, bases: Sequence[Itemset], items: Iterable[int], pairs: Iterable[Itemset], limit: int) -> None:
-        queries = sorted({(item, item) for item in items} | {(min(pair), max(pair)) for pair in pairs})
-        self.items = sorted({item for row in (*bases, *queries) for item in row})
-        self._number = {item: position for position, item in enumerate(self.items)}
-        ends = np.array([[self._number[item] for item in query] for query in queries], dtype=np.int64)
-        self.first, self.second = ends.reshape(-1, 2).T
-        #: 1 for an item, 2 for a pair.
-        self.sizes = 1 + (self.first != self.second).astype(np.int64)
-        covered = self.answers(bases).any(axis=0)
-        self.first, self.second, self.sizes = self.first[covered], self.second[covered], self.sizes[covered]
-        self.precision: FloatArray = self.answers(bases).sum(axis=0)
-        # A reciprocal is less than 2^limit; leave room for the sum of all of them.
-        self._scale = 2.0 ** (62 - limit - len(self.first).bit_length())
-        #: How much rounding can shift one sum over all queries against another: half a unit a term in each.
-        self.rounding = len(self.first)
-
-    def membership(self, bases: Sequence[Itemset]) -> BoolArray:
-        """Which basis (row) contains which item (column)."""
-        member = np.zeros((len(bases), len(self.items)), dtype=np.bool_)
-        for row, basis in enumerate(bases):
-            member[row, [self._number[item] for item in basis]] = True
-        return member
-
-    def answers(self, bases: Sequence[Itemset]) -> FloatArray:
-        """The precision with which each basis alone (row) answers each query (column)."""
-        return self.answers_of(self.membership(bases))
-
-    def answers_of(self, member: BoolArray) -> FloatArray:
-        """The same for bases given by their membership."""
-        covered = member[:, self.first] & member[:, self.second]
-        lengths = member.sum(axis=1)[:, np.newaxis]
-        return np.where(covered, np.ldexp(1.0, self.sizes - lengths), 0.0)
-
-    def fixed(self, precision: FloatArray) -> IntArray:
-        """The reciprocals in fixed point."""
-        return np.rint(self._scale / precision).astype(np.int64)
-
-    def total(self) -> int:
-        """The sum of EV over all queries at w = 1, in fixed point."""
-        return int(self.fixed(self.precision).sum())
-
-    def is_reduction(self, width: int, before: int, after: int) -> bool:
-        """Whether one basis less, and this change of the sum at w = 1, lowers EV by more than rounding can."""
-        wide, narrow = width**2, (width - 1) ** 2
-        return narrow * (after + self.rounding) < wide * (before - self.rounding)
-
-
-class _Merging:
-    """The costs of all merges of two bases, kept up to date from one merge to the next.
-
-    The cost of a merge is the change of Σ 1/S(X), the width apart. It involves only the queries that the
-    union covers; but another merge changes S(X) for some of these too. So after a merge, exactly the
-    terms of the queries whose precision changed are exchanged in the costs of all pairs of bases.
-    """
-
-    def __init__(self, queries: _Queries, bases: Sequence[Itemset], limit: int) -> None:
-        self._queries = queries
-        self._limit = limit
-        self._member = queries.membership(bases)
-        self._answers = queries.answers(bases)
-        self._alive = np.ones(len(bases), dtype=np.bool_)
-        self._unions = np.zeros((len(bases), len(bases)), dtype=np.int64)
-        #: The cost of merging two bases, in the upper triangle; `_FORBIDDEN` everywhere else.
-        self.costs = np.full((len(bases), len(bases)), _FORBIDDEN, dtype=np.int64)
-        for row in range(len(bases)):
-            self._evaluate(row, np.arange(row + 1, len(bases)))
-
-    def bases(self) -> list[Itemset]:
-        """What the bases are by now."""
-        items = np.array(self._queries.items)
-        return [tuple(items[row].tolist()) for row in self._member[self._alive]]
-
-    def merge(self, one: int, other: int) -> None:
-        """Replace basis `one` by its union with basis `other`, which goes."""
-        queries = self._queries
-        union = self._member[one] | self._member[other]
-        answer = queries.answers_of(union[np.newaxis])[0]
-        change = answer - self._answers[one] - self._answers[other]
-        changed = np.flatnonzero(change)
-
-        self.costs[[one, other], :] = _FORBIDDEN
-        self.costs[:, [one, other]] = _FORBIDDEN
-        touched = (self._member & union).any(axis=1)
-        left, right = np.nonzero((self.costs != _FORBIDDEN) & (touched[:, np.newaxis] | touched))
-        terms = self._terms(left, right, changed)
-        stale = terms.cost(queries)
-        queries.precision = queries.precision + change
-        self.costs[left, right] += terms.cost(queries) - stale
-
-        self._member[one], self._answers[one] = union, answer
-        self._alive[other] = False
-        self._evaluate(one, np.flatnonzero(self._alive))
-
-    def _evaluate(self, basis: int, others: IntArray) -> None:
-        """Compute the costs of merging a basis with each of the others from scratch."""
-        unions = (self._member[others] | self._member[basis]).sum(axis=1)
-        allowed = (unions <= self._limit) & (others != basis)
-        others, unions = others[allowed], unions[allowed]
-        left, right = np.minimum(basis, others), np.maximum(basis, others)
-        self._unions[left, right] = unions
-        everything = np.arange(len(self._queries.first))
-        self.costs[left, right] = self._terms(left, right, everything).cost(self._queries)
-
-    def _terms(self, left: IntArray, right: IntArray, columns: IntArray) -> _Terms:
-        """What merging each left with its right basis does to the precision of some of the queries."""
-        queries = self._queries
-        has_first = self._member[:, queries.first[columns]]
-        has_second = self._member[:, queries.second[columns]]
-        covered = (has_first[left] | has_first[right]) & (has_second[left] | has_second[right])
-        merge, column = np.nonzero(covered)
-        query = columns[column]
-        left, right = left[merge], right[merge]
-        change = _HALVINGS[self._unions[left, right] - queries.sizes[query]]
-        change -= self._answers[left, query]
-        change -= self._answers[right, query]
-        return _Terms(np.cumsum(covered.sum(axis=1)), query, change)
-
-
-class _Terms:
-    """The queries that each of several merges would cover, and the change of their precisions.
-
-    Args:
-        ends: for each merge, where its queries end in the other two arrays.
-        query: the queries, merge by merge.
-        change: what the merge would add to the precision.
-    """
-
-    def __init__(self, ends: IntArray, query: IntArray, change: FloatArray) -> None:
-        self._ends = ends
-        self._query = query
-        self._change = change
-
-    def cost(self, queries: _Queries) -> IntArray:
-        """What each merge would add to the sum of EV at w = 1, given the precisions as they are now."""
-        now = queries.fixed(queries.precision)
-        terms = queries.fixed(queries.precision[self._query] + self._change) - now[self._query]
-        sums: IntArray = np.concatenate([[0], np.cumsum(terms)])[np.concatenate([[0], self._ends])]
-        return sums[1:] - sums[:-1]

@@ -1,0 +1,273 @@
+"""What merging two bases costs, for all pairs of bases, kept up to date from one merge to the next."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privmine.api import FloatArray, IntArray, Itemset
+from privmine.defaults.precision import Queries
+
+#: The cost of a merge that must not happen: larger than any sum of costs.
+_FORBIDDEN = np.iinfo(np.int64).max
+#: How many queries of pairs of bases are looked at together: 4 MB of flags.
+_FLAGS = 1 << 22
+#: 2^−n by n, faster to look up than to compute.
+_HALVINGS = np.ldexp(1.0, -np.arange(64))
+#: What a basis holds of a query: its first item only, its second only, or all. Sums of two of them are distinct.
+_FIRST, _SECOND, _ALL = np.uint8(1), np.uint8(3), np.uint8(7)
+_ONE_EACH, _ALL_TWICE = _FIRST + _SECOND, _ALL + _ALL
+#: How many columns of the table of costs share a minimum.
+_BLOCK = 64
+
+
+class Merging:
+    """The bases, and the costs of all merges of two of them.
+
+    The cost of a merge is the change of Σ 1/S(X), the width apart. It has two parts:
+
+    * The own costs of the two bases: what their queries lose when the basis becomes as long as the union.
+      They depend on the length of the union, and on nothing else of the other basis.
+    * The shared cost: the rest, which comes from the queries that both bases cover and from those that
+      only the union covers. Most pairs of bases have no such query.
+
+    A merge changes S(X) for queries inside the union only. So only bases that have an item of the union get
+    new own costs, and only pairs of such bases get a new shared cost.
+
+    Args:
+        queries: what the bases answer; their precision is kept up to date too.
+        bases: the bases in the order that decides a tie.
+        limit: the longest union allowed.
+    """
+
+    def __init__(self, queries: Queries, bases: Sequence[Itemset], limit: int) -> None:
+        self._queries = queries
+        self._limit = limit
+        count = len(bases)
+        #: Which item (row) is in which basis (column).
+        self._holds = np.array([queries.member(basis) for basis in bases], dtype=np.bool_).reshape(count, -1).T.copy()
+        self._lengths = self._holds.sum(axis=0)
+        self._alive = np.zeros(count, dtype=np.bool_)
+        #: The length of the union of two bases, or limit + 1 where they must not be merged.
+        self._unions = np.full((count, count), limit + 1, dtype=np.int8)
+        #: The own cost of each basis (row) by the length of the union (column); 0 where that is limit + 1.
+        self._own = np.zeros((count, limit + 2), dtype=np.int64)
+        self._costs = _Costs(count)
+        for basis in range(count):
+            self._insert(basis)
+        self._costs.find_minima()
+
+    def bases(self) -> list[Itemset]:
+        """What the bases are by now."""
+        items = np.array(self._queries.items)
+        return [tuple(items[member].tolist()) for member in self._holds.T[self._alive]]
+
+    def cheapest(self) -> tuple[int, int, int] | None:
+        """The two bases that cost least to merge, and the cost; None if no merge is allowed.
+
+        On a tie the first two win.
+        """
+        return self._costs.first_minimum(self._queries.rounding)
+
+    def merge(self, one: int, other: int) -> None:
+        """Replace basis `one` by its union with basis `other`, which goes."""
+        answer_of = self._queries.answer_of
+        union = self._holds[:, one] | self._holds[:, other]
+        change = answer_of(union) - answer_of(self._holds[:, one]) - answer_of(self._holds[:, other])
+        near = np.flatnonzero(self._holds[union].any(axis=0))
+        place, partner = np.nonzero(self._unions[near] <= self._limit)
+        basis = near[place]
+        before = self._costs.at(basis, partner)
+        self._remove(one)
+        self._remove(other)
+        stays = self._alive[basis] & self._alive[partner]
+        self._change_precision(change, near, basis[stays], partner[stays])
+        self._holds[:, one] = union
+        self._insert(one)
+        self._costs.renew_minima(near, basis, partner, before)
+
+    def _remove(self, basis: int) -> None:
+        self._holds[:, basis] = False
+        self._alive[basis] = False
+        self._unions[basis] = self._unions[:, basis] = self._limit + 1
+        self._costs.forbid(basis)
+
+    def _insert(self, basis: int) -> None:
+        """Compute the costs of merging a basis with each of the others, from scratch."""
+        member = self._holds[:, basis]
+        queries = np.flatnonzero(member[self._queries.first] | member[self._queries.second])
+        self._lengths[basis] = np.count_nonzero(member)
+        self._own[basis] = self._own_costs(np.array([basis]), queries)[0]
+        unions = self._lengths + self._lengths[basis] - self._holds[member].sum(axis=0)
+        others = np.flatnonzero(self._alive & (unions <= self._limit))
+        unions = unions[others]
+        self._unions[basis, others] = self._unions[others, basis] = unions
+        costs = self._own[basis, unions] + self._own[others, unions]
+        around = np.union1d(self._queries.first[queries], self._queries.second[queries])
+        near = np.flatnonzero(self._holds[np.ix_(around, others)].any(axis=0))
+        costs[near] += self._shared_costs(np.full(len(near), basis), others[near], queries)
+        self._costs.set(basis, others, costs)
+        self._alive[basis] = True
+
+    def _change_precision(self, change: FloatArray, near: IntArray, left: IntArray, right: IntArray) -> None:
+        """Change the precision of the queries, and exchange their terms in all costs.
+
+        Args:
+            change: what is added to the precision of each query.
+            near: the bases that have an item of such a query.
+            left: for each allowed merge of such a basis, the basis.
+            right: the basis that it would be merged with.
+        """
+        changed = np.flatnonzero(change)
+        before = self._queries.precision
+        self._queries.precision = before + change
+        own = np.zeros_like(self._own)
+        own[near] = self._own_costs(near, changed, before)
+        self._own += own
+        self._costs.add(left, right, own[left, self._unions[left, right]])
+        is_near = np.zeros(len(own), dtype=np.bool_)
+        is_near[near] = True
+        both_near = is_near[right] & (left < right)
+        left, right = left[both_near], right[both_near]
+        example, like = self._alike(near, left, right, changed)
+        shared = self._shared_costs(left[example], right[example], changed, before)
+        self._costs.add(left, right, shared[like])
+
+    def _alike(
+        self, near: IntArray, left: IntArray, right: IntArray, queries: IntArray
+    ) -> tuple[IntArray, IntArray]:
+        """Examples of the pairs of bases that differ in how the queries enter their shared cost.
+
+        That depends on which items of the queries the two hold, on their lengths and on that of the union. Where
+        all bases share an item, there are very many pairs and few different ones.
+
+        Returns:
+            The places of the examples, and for each pair the number of its example.
+        """
+        items = np.union1d(self._queries.first[queries], self._queries.second[queries])
+        # There are at most 20 items, because they are those of one basis.
+        held = (1 << np.arange(len(items))) @ self._holds[np.ix_(items, near)]
+        kinds, kind_of_near = np.unique(held * (self._limit + 1) + self._lengths[near], return_inverse=True)
+        size = len(kinds) ** 2 * (self._limit + 1)
+        if size > len(left):
+            return np.arange(len(left)), np.arange(len(left))
+        kind = np.zeros(len(self._lengths), dtype=np.int64)
+        kind[near] = kind_of_near
+        code = (kind[left] * len(kinds) + kind[right]) * (self._limit + 1) + self._unions[left, right]
+        last = np.full(size, -1, dtype=np.int64)
+        last[code] = np.arange(len(left))
+        found = last >= 0
+        return last[found], (np.cumsum(found) - 1)[code]
+
+    def _own_costs(self, bases: IntArray, queries: IntArray, before: FloatArray | None = None) -> IntArray:
+        """What some of the queries add to the own costs of some bases; with `before`, how that has changed."""
+        costs = np.zeros((len(bases), self._limit + 2), dtype=np.int64)
+        covers = (self._parts(queries)[:, bases] == _ALL).T.astype(np.int64)
+        sizes = self._queries.sizes[queries, np.newaxis]
+        gained = np.ldexp(1.0, sizes - np.arange(self._limit + 1))
+        for length in np.unique(self._lengths[bases]).tolist():
+            rows = np.flatnonzero(self._lengths[bases] == length)
+            asked = np.flatnonzero(covers[rows].any(axis=0))
+            changes = gained[asked] - np.ldexp(1.0, sizes[asked] - length)
+            costs[rows, :-1] = covers[np.ix_(rows, asked)] @ self._cost(queries[asked, np.newaxis], changes, before)
+        return costs
+
+    def _shared_costs(
+        self, left: IntArray, right: IntArray, queries: IntArray, before: FloatArray | None = None
+    ) -> IntArray:
+        """The same for the shared cost of each left basis with its right one."""
+        costs = np.zeros(len(left), dtype=np.int64)
+        parts = self._parts(queries)
+        height = _FLAGS // (len(queries) + 1)
+        for start in range(0, len(left), height):
+            some = slice(start, start + height)
+            held = parts[:, left[some]] + parts[:, right[some]]
+            for kind in (_ONE_EACH, _ALL_TWICE):
+                row, pair = np.divmod(np.flatnonzero(held == kind), held.shape[1])
+                pair += start
+                query = queries[row]
+                sizes = self._queries.sizes[query]
+                gained = _HALVINGS[self._unions[left[pair], right[pair]] - sizes]
+                if kind == _ONE_EACH:
+                    terms = self._cost(query, gained, before)
+                else:
+                    by_left, by_right = (_HALVINGS[self._lengths[bases[pair]] - sizes] for bases in (left, right))
+                    terms = self._cost(query, gained - by_left - by_right, before)
+                    # This query is part of both own costs already.
+                    terms -= self._cost(query, gained - by_left, before) + self._cost(query, gained - by_right, before)
+                np.add.at(costs, pair, terms)
+        return costs
+
+    def _cost(self, queries: IntArray, changes: FloatArray, before: FloatArray | None) -> IntArray:
+        """What changes of the queries' precisions cost; with `before`, how much more than at these precisions."""
+        costs = self._cost_at(self._queries.precision[queries], changes)
+        return costs if before is None else costs - self._cost_at(before[queries], changes)
+
+    def _cost_at(self, precision: FloatArray, changes: FloatArray) -> IntArray:
+        return self._queries.fixed(precision + changes) - self._queries.fixed(precision)
+
+    def _parts(self, queries: IntArray) -> NDArray[np.uint8]:
+        """What each basis (column) holds of each query (row): 0, or _FIRST, _SECOND, _ALL."""
+        first, second = self._holds[self._queries.first[queries]], self._holds[self._queries.second[queries]]
+        parts: NDArray[np.uint8] = _FIRST * first + _SECOND * second + (_ALL - _FIRST - _SECOND) * (first & second)
+        return parts
+
+
+class _Costs:
+    """A symmetric table of costs. It knows the minimum of each block of columns in each row.
+
+    A full search for the minimum after every change would take longer than all changes together.
+    """
+
+    def __init__(self, size: int) -> None:
+        blocks = -(-size // _BLOCK)
+        self._blocks = np.full((size, blocks, _BLOCK), _FORBIDDEN, dtype=np.int64)
+        self._table = self._blocks.reshape(size, blocks * _BLOCK)
+        self._minima = np.full((size, blocks), _FORBIDDEN, dtype=np.int64)
+
+    def set(self, row: int, columns: IntArray, costs: IntArray) -> None:
+        """Set the costs of one row, and of the column that mirrors it."""
+        self._table[row, columns] = self._table[columns, row] = costs
+
+    def forbid(self, row: int) -> None:
+        """Forbid all merges of a row, and of the column that mirrors it."""
+        self._table[row] = self._table[:, row] = _FORBIDDEN
+
+    def add(self, rows: IntArray, columns: IntArray, changes: IntArray) -> None:
+        """Add to distinct entries, and to the entries that mirror them."""
+        self._table[rows, columns] += changes
+        self._table[columns, rows] += changes
+
+    def at(self, rows: IntArray, columns: IntArray) -> IntArray:
+        """The costs at some entries."""
+        return self._table[rows, columns]
+
+    def first_minimum(self, tolerance: int) -> tuple[int, int, int] | None:
+        """Row, column and cost of the first entry that exceeds the minimum by the tolerance at most."""
+        least = int(self._minima.min(initial=_FORBIDDEN))
+        if least == _FORBIDDEN:
+            return None
+        row = int(np.argmax(self._minima.min(axis=1) <= least + tolerance))
+        column = int(np.argmax(self._table[row] <= least + tolerance))
+        return row, column, int(self._table[row, column])
+
+    def find_minima(self) -> None:
+        """Find the minima of all blocks."""
+        self._minima = self._blocks.min(axis=2)
+
+    def renew_minima(self, changed: IntArray, rows: IntArray, columns: IntArray, before: IntArray) -> None:
+        """Find the minima again after entries of some rows, and those that mirror them, have changed.
+
+        Args:
+            changed: the rows.
+            rows: the row of each entry that may have changed.
+            columns: its column.
+            before: what it was when the minima were found.
+        """
+        self._minima[changed] = self._blocks[changed].min(axis=2)
+        now, minima = self._table[columns, rows], self._minima[columns, rows // _BLOCK]
+        stale = (now < minima) | ((before == minima) & (now != before))
+        row, block = columns[stale], rows[stale] // _BLOCK
+        self._minima[row, block] = self._blocks[row, block].min(axis=1)
