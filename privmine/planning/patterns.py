@@ -8,37 +8,38 @@ regular ones, and three kinds of chance several times over.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from heapq import nsmallest
-from itertools import combinations
-from math import log
 from random import Random
 from typing import Any, TypeAlias
 
-from privmine.model import Elements, Itemset
+import numpy as np
+from numpy.typing import NDArray
 
-Order: TypeAlias = Callable[[Itemset], Any]
+from privmine.model import Elements, FloatArray, IntArray
+
+#: Maps positions i < j of pairs to the keys by which a pattern takes them, the smallest first.
+Order: TypeAlias = Callable[[IntArray, IntArray], NDArray[Any]]
 
 
 def _in_groups(size: int) -> Order:
-    return lambda pair: (pair[0] // size != pair[1] // size, pair)
+    return lambda i, j: (i // size != j // size).astype(np.int64)
 
 
-#: Regular patterns, each by the order in which it takes the pairs of positions i < j, the most frequent first.
+#: Regular patterns. Of two pairs with the same key the one with the more frequent first item comes first.
 ORDERS: Mapping[str, Order] = {
-    "all among a few items": lambda pair: (pair[1], pair[0]),
-    "one item is in nearly all": lambda pair: pair,
-    "two items are in nearly all": lambda pair: (pair[0] >= 2 or pair[1] < 2, pair[1], pair[0]),
-    "more popular items are in more": lambda pair: ((pair[0] + 1) * (pair[1] + 1), pair),
-    "a chain": lambda pair: (pair[1] - pair[0], pair),
-    "hardly any share an item": lambda pair: (pair[1] - pair[0], pair[0] % 2, pair),
+    "all among a few items": lambda i, j: j,
+    "one item is in nearly all": lambda i, j: i,
+    "two items are in nearly all": lambda i, j: j + len(i) * ((i >= 2) | (j < 2)),
+    "more popular items are in more": lambda i, j: (i + 1) * (j + 1),
+    "a chain": lambda i, j: j - i,
+    "hardly any share an item": lambda i, j: 2 * (j - i) + i % 2,
     "groups of three": _in_groups(3),
     "groups of four": _in_groups(4),
 }
 #: Patterns of chance, by the weight with which each pair is drawn.
-WEIGHTS: Mapping[str, Callable[[Itemset], float]] = {
-    "at random": lambda _: 1.0,
-    "at random, more of popular items": lambda pair: 1 / ((pair[0] + 1) * (pair[1] + 1)),
-    "at random, more within groups": lambda pair: 60.0 if pair[0] // 5 == pair[1] // 5 else 1.0,
+WEIGHTS: Mapping[str, Callable[[IntArray, IntArray], FloatArray]] = {
+    "at random": lambda i, j: np.ones(len(i)),
+    "at random, more of popular items": lambda i, j: 1 / ((i + 1) * (j + 1)),
+    "at random, more within groups": lambda i, j: np.where(i // 5 == j // 5, 60.0, 1.0),
 }
 _REPEATS = 6
 #: Building bases for so many items or pairs takes seconds, so that each kind of chance is tried once.
@@ -55,10 +56,23 @@ def arrangements(elements: Elements) -> Iterator[tuple[str, Elements]]:
         yield NO_PATTERN, elements
         return
     items, count = elements.items, len(elements.itemsets)
-    pairs = list(combinations(range(len(items)), 2))
+    # In the order of `itertools.combinations`.
+    i, j = np.triu_indices(len(items), 1)
     for name, order in _orders(1 if max(count, len(items)) > _MANY else _REPEATS):
-        chosen = nsmallest(count, pairs, key=order)
-        yield name, Elements(items, [(items[one], items[other]) for one, other in chosen])
+        chosen = _smallest(order(i, j), count)
+        pairs = zip(i[chosen].tolist(), j[chosen].tolist(), strict=True)
+        yield name, Elements(items, [(items[one], items[other]) for one, other in pairs])
+
+
+def _smallest(keys: NDArray[Any], count: int) -> IntArray:
+    """The positions of the smallest keys in rising order; of equal keys the first ones come first."""
+    if count < len(keys):
+        largest = np.partition(keys, count - 1)[count - 1]
+        below, equal = np.flatnonzero(keys < largest), np.flatnonzero(keys == largest)
+        chosen = np.sort(np.concatenate([below, equal[: count - len(below)]]))
+    else:
+        chosen = np.arange(len(keys))
+    return chosen[np.argsort(keys[chosen], kind="stable")]
 
 
 def _orders(repeats: int) -> Iterator[tuple[str, Order]]:
@@ -68,6 +82,6 @@ def _orders(repeats: int) -> Iterator[tuple[str, Order]]:
             yield name, _drawn(weight, Random(seed))  # noqa: S311 - a pattern, which protects nothing
 
 
-def _drawn(weight: Callable[[Itemset], float], random: Random) -> Order:
+def _drawn(weight: Callable[[IntArray, IntArray], FloatArray], random: Random) -> Order:
     """Drawing without replacement in proportion to weights is taking the smallest −ln(u)/weight."""
-    return lambda pair: -log(1 - random.random()) / weight(pair)
+    return lambda i, j: -np.log([1 - random.random() for _ in i]) / weight(i, j)
