@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-from itertools import combinations
-from math import comb
+from math import comb, isqrt
 
 import numpy as np
 from attrs import cmp_using, field, frozen
@@ -81,12 +79,12 @@ class PairSupports(Query):
     def evaluate(self, store: Store) -> IntArray:
         return store.pair_supports(self.items)
 
-    @cached_property
-    def _pairs(self) -> tuple[Itemset, ...]:
-        return tuple(combinations(self.items, 2))
-
     def candidate(self, index: int) -> Candidate:
-        return self._pairs[index]
+        # Counted from the last pair, the pairs of the last m items are those before number m(m − 1)/2.
+        left = self.size - 1 - index
+        later = (1 + isqrt(8 * left + 1)) // 2
+        second = left - later * (later - 1) // 2
+        return self.items[-1 - later], self.items[-1 - second]
 
 
 @frozen

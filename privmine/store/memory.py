@@ -100,6 +100,14 @@ class MemoryStore(Store):
         """The supports of all pairs of the given items, in the order of `itertools.combinations`."""
         chosen = self._checked(items)
         distinct, places = np.unique(chosen, return_inverse=True)
+        cost = miner.bitmap_cost(self.count(), len(chosen))
+        if len(distinct) == len(chosen) and cost > miner.PROJECTION_COST * len(self._rows.items):
+            rows = self._within(items)
+            if cost > miner.PAIR_COST * int((rows.lengths * (rows.lengths - 1)).sum()) // 2:
+                totals = np.zeros(len(chosen) * (len(chosen) - 1) // 2, dtype=np.int64)
+                for _, block in rows.blocks():
+                    _add_pairs(totals, len(chosen), block, np.ones(len(block.items), dtype=np.int64))
+                return totals
         words = self._bitmaps_of(distinct)[places]
         first, second = np.triu_indices(len(chosen), 1)
         return bitmaps.triangle_counts(words, 0, len(chosen))[second, first]

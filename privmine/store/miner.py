@@ -22,7 +22,7 @@ from privmine.store.bitmaps import Words, intersection_counts, triangle_counts, 
 from privmine.store.rows import Rows
 
 #: What a word of an AND of bitmaps, an item of a projection and a pair of two items cost, relative to each other.
-_WORD_COST, _PROJECTION_COST, _PAIR_COST = 2, 50, 16
+WORD_COST, PROJECTION_COST, PAIR_COST = 2, 50, 16
 #: So many items are always counted on bitmaps: they raise the floor, and so tell how many more are left.
 _BITMAPS_AT_LEAST = 96
 #: The largest table of pair counts that is held at once.
@@ -118,6 +118,11 @@ class _First:
             self.levels[position] = members[keep], supports[keep]
 
 
+def bitmap_cost(rows: int, stop: int, start: int = 0) -> int:
+    """What it costs to count on bitmaps the pairs of items 0 … stop − 1, without those of 0 … start − 1."""
+    return WORD_COST * words_for(rows) * (stop * stop - start * start) // 2
+
+
 def _add_pairs(first: _First, rows: Rows, supports: IntArray, bitmaps: Callable[[IntArray], Words]) -> None:
     """Add the pairs {x, y} with x < y, in the order of y, whose support bounds theirs.
 
@@ -130,13 +135,13 @@ def _add_pairs(first: _First, rows: Rows, supports: IntArray, bitmaps: Callable[
     pairs: IntArray = of_rank[:0]
     start = 0
     while start < (stop := int(np.count_nonzero(first.admits(of_rank, 2)))):
-        bitmap_cost = _WORD_COST * words_for(rows.count) * (stop * stop - start * start) // 2
-        if projected is None and start >= _BITMAPS_AT_LEAST and bitmap_cost > _PROJECTION_COST * len(rows.items):
+        cost = bitmap_cost(rows.count, stop, start)
+        if projected is None and start >= _BITMAPS_AT_LEAST and cost > PROJECTION_COST * len(rows.items):
             rank = np.full(len(supports), -1, dtype=np.int32)
             rank[first.items[:stop]] = np.arange(stop, dtype=np.int32)
             projected = rows.relabelled(rank).as_sets()
             pairs = _pairs_by_rank(projected, stop)
-        if projected is not None and bitmap_cost > _PAIR_COST * int(pairs[start:stop].sum()):
+        if projected is not None and cost > PAIR_COST * int(pairs[start:stop].sum()):
             last = min(stop, start + max(1, _TABLE // stop))
             counts = _pair_table(projected, start, last)
         else:
