@@ -19,6 +19,8 @@ _HALVINGS = np.ldexp(1.0, -np.arange(64))
 #: What a basis holds of a query: its first item only, its second only, or all. Sums of two of them are distinct.
 _FIRST, _SECOND, _ALL = np.uint8(1), np.uint8(3), np.uint8(7)
 _ONE_EACH, _ALL_TWICE = _FIRST + _SECOND, _ALL + _ALL
+#: How many bases are inserted together: more share the overhead, but look at more queries of the others.
+_TOGETHER = 8
 #: How many columns of the table of costs share a minimum.
 _BLOCK = 64
 
@@ -55,8 +57,8 @@ class Merging:
         #: The own cost of each basis (row) by the length of the union (column); 0 where that is limit + 1.
         self._own = np.zeros((count, limit + 2), dtype=np.int64)
         self._costs = _Costs(count)
-        for basis in range(count):
-            self._insert(basis)
+        for bases_together in np.array_split(np.arange(count), -(-count // _TOGETHER) or 1):
+            self._insert(bases_together)
         self._costs.find_minima()
 
     def bases(self) -> list[Itemset]:
@@ -85,7 +87,8 @@ class Merging:
         stays = self._alive[basis] & self._alive[partner]
         self._change_precision(change, near, basis[stays], partner[stays])
         self._holds[:, one] = union
-        self._insert(one)
+        self._lengths[one] = np.count_nonzero(union)
+        self._insert(np.array([one]))
         self._costs.renew_minima(near, basis, partner, before)
 
     def _remove(self, basis: int) -> None:
@@ -94,22 +97,24 @@ class Merging:
         self._unions[basis] = self._unions[:, basis] = self._limit + 1
         self._costs.forbid(basis)
 
-    def _insert(self, basis: int) -> None:
-        """Compute the costs of merging a basis with each of the others, from scratch."""
-        member = self._holds[:, basis]
+    def _insert(self, bases: IntArray) -> None:
+        """Compute the costs of merging bases with each other and with those that were inserted before."""
+        member = self._holds[:, bases].any(axis=1)
         queries = np.flatnonzero(member[self._queries.first] | member[self._queries.second])
-        self._lengths[basis] = np.count_nonzero(member)
-        self._own[basis] = self._own_costs(np.array([basis]), queries)[0]
-        unions = self._lengths + self._lengths[basis] - self._holds[member].sum(axis=0)
-        others = np.flatnonzero(self._alive & (unions <= self._limit))
-        unions = unions[others]
-        self._unions[basis, others] = self._unions[others, basis] = unions
-        costs = self._own[basis, unions] + self._own[others, unions]
-        around = np.union1d(self._queries.first[queries], self._queries.second[queries])
-        near = np.flatnonzero(self._holds[np.ix_(around, others)].any(axis=0))
-        costs[near] += self._shared_costs(np.full(len(near), basis), others[near], queries)
-        self._costs.set(basis, others, costs)
-        self._alive[basis] = True
+        self._own[bases] = self._own_costs(bases, queries)
+        common = np.array([self._holds[self._holds[:, basis]].sum(axis=0) for basis in bases.tolist()])
+        unions = self._lengths + self._lengths[bases, np.newaxis] - common.reshape(len(bases), -1)
+        known = np.repeat(self._alive[np.newaxis], len(bases), axis=0)
+        known[:, bases] = np.tri(len(bases), k=-1, dtype=np.bool_)
+        place, others = np.nonzero(known & (unions <= self._limit))
+        ones, unions = bases[place], unions[place, others]
+        self._unions[ones, others] = self._unions[others, ones] = unions
+        costs = self._own[ones, unions] + self._own[others, unions]
+        member[self._queries.first[queries]] = member[self._queries.second[queries]] = True
+        near = np.flatnonzero(self._holds[member].any(axis=0)[others])
+        costs[near] += self._shared_costs(ones[near], others[near], queries)
+        self._costs.set(ones, others, costs)
+        self._alive[bases] = True
 
     def _change_precision(self, change: FloatArray, near: IntArray, left: IntArray, right: IntArray) -> None:
         """Change the precision of the queries, and exchange their terms in all costs.
@@ -227,9 +232,9 @@ class _Costs:
         self._table = self._blocks.reshape(size, blocks * _BLOCK)
         self._minima = np.full((size, blocks), _FORBIDDEN, dtype=np.int64)
 
-    def set(self, row: int, columns: IntArray, costs: IntArray) -> None:
-        """Set the costs of one row, and of the column that mirrors it."""
-        self._table[row, columns] = self._table[columns, row] = costs
+    def set(self, rows: IntArray, columns: IntArray, costs: IntArray) -> None:
+        """Set some entries, and the entries that mirror them."""
+        self._table[rows, columns] = self._table[columns, rows] = costs
 
     def forbid(self, row: int) -> None:
         """Forbid all merges of a row, and of the column that mirrors it."""
@@ -267,7 +272,8 @@ class _Costs:
             before: what it was when the minima were found.
         """
         self._minima[changed] = self._blocks[changed].min(axis=2)
-        now, minima = self._table[columns, rows], self._minima[columns, rows // _BLOCK]
+        # The entries that mirror these have the same values, but stand in other blocks.
+        now, minima = self._table[rows, columns], self._minima[columns, rows // _BLOCK]
         stale = (now < minima) | ((before == minima) & (now != before))
         row, block = columns[stale], rows[stale] // _BLOCK
         self._minima[row, block] = self._blocks[row, block].min(axis=1)
