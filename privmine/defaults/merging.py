@@ -75,21 +75,22 @@ class Merging:
 
     def merge(self, one: int, other: int) -> None:
         """Replace basis `one` by its union with basis `other`, which goes."""
-        answer_of = self._queries.answer_of
         union = self._holds[:, one] | self._holds[:, other]
-        change = answer_of(union) - answer_of(self._holds[:, one]) - answer_of(self._holds[:, other])
+        inside = np.flatnonzero(union[self._queries.first] & union[self._queries.second])
+        sizes = self._queries.sizes[inside]
+        change = np.ldexp(1.0, sizes - np.count_nonzero(union))
+        for gone in (one, other):
+            covers = self._parts(inside)[:, gone] == _ALL
+            change -= np.where(covers, np.ldexp(1.0, sizes - self._lengths[gone]), 0.0)
         near = np.flatnonzero(self._holds[union].any(axis=0))
-        place, partner = np.nonzero(self._unions[near] <= self._limit)
-        basis = near[place]
-        before = self._costs.at(basis, partner)
+        before = self._costs.rows(near)
         self._remove(one)
         self._remove(other)
-        stays = self._alive[basis] & self._alive[partner]
-        self._change_precision(change, near, basis[stays], partner[stays])
+        self._change_precision(inside[change != 0], change[change != 0], near)
         self._holds[:, one] = union
         self._lengths[one] = np.count_nonzero(union)
         self._insert(np.array([one]))
-        self._costs.renew_minima(near, basis, partner, before)
+        self._costs.renew_minima(near, before)
 
     def _remove(self, basis: int) -> None:
         self._holds[:, basis] = False
@@ -116,28 +117,28 @@ class Merging:
         self._costs.set(ones, others, costs)
         self._alive[bases] = True
 
-    def _change_precision(self, change: FloatArray, near: IntArray, left: IntArray, right: IntArray) -> None:
-        """Change the precision of the queries, and exchange their terms in all costs.
+    def _change_precision(self, queries: IntArray, change: FloatArray, near: IntArray) -> None:
+        """Change the precision of some queries, and exchange their terms in all costs.
 
         Args:
-            change: what is added to the precision of each query.
+            queries: the queries.
+            change: what is added to their precisions.
             near: the bases that have an item of such a query.
-            left: for each allowed merge of such a basis, the basis.
-            right: the basis that it would be merged with.
         """
-        changed = np.flatnonzero(change)
-        before = self._queries.precision
-        self._queries.precision = before + change
+        before = self._queries.precision.copy()
+        self._queries.precision[queries] += change
         own = np.zeros_like(self._own)
-        own[near] = self._own_costs(near, changed, before)
+        own[near] = self._own_costs(near, queries, before)
         self._own += own
+        place, right = np.nonzero(self._unions[near] <= self._limit)
+        left = near[place]
         self._costs.add(left, right, own[left, self._unions[left, right]])
         is_near = np.zeros(len(own), dtype=np.bool_)
         is_near[near] = True
         both_near = is_near[right] & (left < right)
         left, right = left[both_near], right[both_near]
-        example, like = self._alike(near, left, right, changed)
-        shared = self._shared_costs(left[example], right[example], changed, before)
+        example, like = self._alike(near, left, right, queries)
+        shared = self._shared_costs(left[example], right[example], queries, before)
         self._costs.add(left, right, shared[like])
 
     def _alike(
@@ -245,9 +246,9 @@ class _Costs:
         self._table[rows, columns] += changes
         self._table[columns, rows] += changes
 
-    def at(self, rows: IntArray, columns: IntArray) -> IntArray:
-        """The costs at some entries."""
-        return self._table[rows, columns]
+    def rows(self, rows: IntArray) -> IntArray:
+        """A copy of some rows."""
+        return self._table[rows]
 
     def first_minimum(self, tolerance: int) -> tuple[int, int, int] | None:
         """Row, column and cost of the first entry that exceeds the minimum by the tolerance at most."""
@@ -262,18 +263,16 @@ class _Costs:
         """Find the minima of all blocks."""
         self._minima = self._blocks.min(axis=2)
 
-    def renew_minima(self, changed: IntArray, rows: IntArray, columns: IntArray, before: IntArray) -> None:
-        """Find the minima again after entries of some rows, and those that mirror them, have changed.
+    def renew_minima(self, changed: IntArray, before: IntArray) -> None:
+        """Find the minima again after some rows, and the columns that mirror them, have changed.
 
         Args:
             changed: the rows.
-            rows: the row of each entry that may have changed.
-            columns: its column.
-            before: what it was when the minima were found.
+            before: what was in them when the minima were found.
         """
         self._minima[changed] = self._blocks[changed].min(axis=2)
-        # The entries that mirror these have the same values, but stand in other blocks.
-        now, minima = self._table[rows, columns], self._minima[columns, rows // _BLOCK]
-        stale = (now < minima) | ((before == minima) & (now != before))
-        row, block = columns[stale], rows[stale] // _BLOCK
+        size = len(self._table)
+        before, now, minima = before[:, :size], self._table[changed, :size], self._minima[:, changed // _BLOCK].T
+        column, row = np.nonzero((now < minima) | ((before == minima) & (now != before)))
+        block = changed[column] // _BLOCK
         self._minima[row, block] = self._blocks[row, block].min(axis=1)
