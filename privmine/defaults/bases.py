@@ -10,7 +10,7 @@ Nothing here looks at data, and no result depends on the order of the arguments'
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -136,7 +136,7 @@ def _dissolve_steps(
         yield bases
 
 
-def _different(bases: Sequence[Itemset], start: int, lengths: IntArray, lonely: Set[int]) -> Iterator[int]:
+def _different(bases: Sequence[Itemset], start: int, lengths: IntArray, lonely: set[int]) -> Iterator[int]:
     """The positions from `start` on; of bases that are equally good to dissolve only the first.
 
     Bases of one length whose items are all lonely are equally good, since their items move to the same bases,

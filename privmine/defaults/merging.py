@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privmine.api import FloatArray, IntArray, Itemset
-from privmine.defaults.precision import Queries
+from privmine.defaults.precision import BoolArray, Queries
 
 #: The cost of a merge that must not happen: larger than any sum of costs.
 _FORBIDDEN = np.iinfo(np.int64).max
@@ -49,7 +49,9 @@ class Merging:
         self._limit = limit
         count = len(bases)
         #: Which item (row) is in which basis (column).
-        self._holds = np.array([queries.member(basis) for basis in bases], dtype=np.bool_).reshape(count, -1).T.copy()
+        self._holds = np.zeros((len(queries.items), count), dtype=np.bool_)
+        for column, basis in enumerate(bases):
+            self._holds[:, column] = queries.member(basis)
         self._lengths = self._holds.sum(axis=0)
         self._alive = np.zeros(count, dtype=np.bool_)
         #: The length of the union of two bases, or limit + 1 where they must not be merged.
@@ -57,8 +59,8 @@ class Merging:
         #: The own cost of each basis (row) by the length of the union (column); 0 where that is limit + 1.
         self._own = np.zeros((count, limit + 2), dtype=np.int64)
         self._costs = _Costs(count)
-        for bases_together in np.array_split(np.arange(count), -(-count // _TOGETHER) or 1):
-            self._insert(bases_together)
+        for start in range(0, count, _TOGETHER):
+            self._insert(np.arange(start, min(start + _TOGETHER, count)))
         self._costs.find_minima()
 
     def bases(self) -> list[Itemset]:
@@ -82,7 +84,9 @@ class Merging:
         for gone in (one, other):
             covers = self._parts(inside)[:, gone] == _ALL
             change -= np.where(covers, np.ldexp(1.0, sizes - self._lengths[gone]), 0.0)
-        near = np.flatnonzero(self._holds[union].any(axis=0))
+        is_near: BoolArray = np.any(self._holds[union], axis=0)
+        is_near[[one, other]] = True  # even if both are empty
+        near = np.flatnonzero(is_near)
         before = self._costs.rows(near)
         self._remove(one)
         self._remove(other)
@@ -100,11 +104,11 @@ class Merging:
 
     def _insert(self, bases: IntArray) -> None:
         """Compute the costs of merging bases with each other and with those that were inserted before."""
-        member = self._holds[:, bases].any(axis=1)
+        member: BoolArray = np.any(self._holds[:, bases], axis=1)
         queries = np.flatnonzero(member[self._queries.first] | member[self._queries.second])
         self._own[bases] = self._own_costs(bases, queries)
         common = np.array([self._holds[self._holds[:, basis]].sum(axis=0) for basis in bases.tolist()])
-        unions = self._lengths + self._lengths[bases, np.newaxis] - common.reshape(len(bases), -1)
+        unions = self._lengths + self._lengths[bases, np.newaxis] - common
         known = np.repeat(self._alive[np.newaxis], len(bases), axis=0)
         known[:, bases] = np.tri(len(bases), k=-1, dtype=np.bool_)
         place, others = np.nonzero(known & (unions <= self._limit))
@@ -112,7 +116,8 @@ class Merging:
         self._unions[ones, others] = self._unions[others, ones] = unions
         costs = self._own[ones, unions] + self._own[others, unions]
         member[self._queries.first[queries]] = member[self._queries.second[queries]] = True
-        near = np.flatnonzero(self._holds[member].any(axis=0)[others])
+        is_near: BoolArray = np.any(self._holds[member], axis=0)
+        near = np.flatnonzero(is_near[others])
         costs[near] += self._shared_costs(ones[near], others[near], queries)
         self._costs.set(ones, others, costs)
         self._alive[bases] = True
@@ -141,9 +146,7 @@ class Merging:
         shared = self._shared_costs(left[example], right[example], queries, before)
         self._costs.add(left, right, shared[like])
 
-    def _alike(
-        self, near: IntArray, left: IntArray, right: IntArray, queries: IntArray
-    ) -> tuple[IntArray, IntArray]:
+    def _alike(self, near: IntArray, left: IntArray, right: IntArray, queries: IntArray) -> tuple[IntArray, IntArray]:
         """Examples of the pairs of bases that differ in how the queries enter their shared cost.
 
         That depends on which items of the queries the two hold, on their lengths and on that of the union. Where
@@ -186,7 +189,7 @@ class Merging:
         """The same for the shared cost of each left basis with its right one."""
         costs = np.zeros(len(left), dtype=np.int64)
         parts = self._parts(queries)
-        height = _FLAGS // (len(queries) + 1)
+        height = max(1, _FLAGS // (len(queries) + 1))
         for start in range(0, len(left), height):
             some = slice(start, start + height)
             held = parts[:, left[some]] + parts[:, right[some]]

@@ -72,7 +72,7 @@ def test_every_merge_is_the_best_one(graph: tuple[list[int], list[Itemset]], lim
     items, pairs = graph
     cliques, triples = parts(items, pairs, limit)
     queries = queries_of(items, pairs)
-    states = list(algorithm._merge_steps(cliques, triples, items, pairs, limit))
+    states = [merging.bases() for merging in algorithm._merge_steps(cliques, triples, items, pairs, limit)]
     for before, after in zip(states, [*states[1:], None], strict=True):
         now = exact_ev([*before, *triples], queries)
         best = min((exact_ev([*b, *triples], queries) for b in all_merges(before, limit)), default=now)
@@ -93,8 +93,10 @@ def test_merging_overlapping_bases_picks_the_first_of_equal_merges(sets: list[fr
     pairs = sorted({pair for basis in bases for pair in combinations(basis, 2)})
     queries = queries_of(items, pairs)
     state = bases
-    for step in algorithm._merge_steps(bases, [], items, pairs, 8):
-        if step is bases:
+    for number, merging in enumerate(algorithm._merge_steps(bases, [], items, pairs, 8)):
+        step = merging.bases()
+        if number == 0:
+            assert step == bases
             continue
         costs = [exact_ev(merged, queries) for merged in all_merges(state, 8)]
         near = [cost <= min(costs) * (1 + TOLERANCE) for cost in costs]

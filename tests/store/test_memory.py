@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from privmine.errors import InputError
-from privmine.store import bitmaps, memory
+from privmine.store import bitmaps, memory, miner
 from privmine.store.clipping import clip
 from privmine.store.memory import MemoryStore
 from privmine.store.protocol import Store
@@ -89,6 +89,27 @@ def test_pair_supports(rows, items):
     """Pairs come in the order of combinations."""
     expected = [support(rows, pair) for pair in combinations(items, 2)]
     assert store_of(rows).pair_supports(items).tolist() == expected
+
+
+@untimed
+@given(transactions, some_items)
+def test_pair_supports_by_transactions(rows, items):
+    """Going through the transactions, which is chosen where bitmaps cost more, counts the same."""
+    expected = [support(rows, pair) for pair in combinations(items, 2)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(miner, "bitmap_cost", lambda *_: 10**12)
+        patch.setattr(bitmaps, "triangle_counts", None)  # not called
+        assert store_of(rows).pair_supports(items).tolist() == expected
+
+
+@pytest.mark.parametrize(("items", "by_transactions"), [(20, False), (600, True)])
+def test_many_pairs_are_counted_by_transactions(items, by_transactions, monkeypatch):
+    """Few items are counted on bitmaps, many rare ones by transactions."""
+    store = store_of([[item, (7 * item + 1) % 600] for item in range(600)] * 5, 600)
+    counted = []
+    monkeypatch.setattr(bitmaps, "triangle_counts", lambda *a: counted.append(a) or np.zeros((items, items)))
+    store.pair_supports(range(items))
+    assert bool(counted) != by_transactions
 
 
 @untimed

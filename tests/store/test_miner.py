@@ -58,8 +58,8 @@ def test_the_ways_to_count_pairs_agree(rows, n):
     expected = brute_force(rows, n, None)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(miner, "_BITMAPS_AT_LEAST", 0)
-        patch.setattr(miner, "_PROJECTION_COST", 0)
-        patch.setattr(miner, "_PAIR_COST", 0)
+        patch.setattr(miner, "PROJECTION_COST", 0)
+        patch.setattr(miner, "PAIR_COST", 0)
         patch.setattr(miner, "_TABLE", 8)
         assert listed(store_of(rows).top_itemsets(n)) == expected
 
