@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from privmine.api import Itemset, groups_of_three, in_order, maximal_cliques, split_clique, without_contained
 from privmine.defaults import merging
-from privmine.defaults.bases import dissolve_triples, merge_bases
+from privmine.defaults.bases import _different, dissolve_triples, merge_bases
 
 
 def merge_slowly(
@@ -114,7 +114,7 @@ def blocks(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> N
         monkeypatch.setattr(merging, name, size)
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(graphs(), st.sampled_from([2, 3, 4, 6, 12]))
 @pytest.mark.usefixtures("blocks")
 def test_fast_and_slow_search_find_the_same_bases(graph: tuple[list[int], list[Itemset]], limit: int) -> None:
@@ -128,7 +128,7 @@ def test_fast_and_slow_search_find_the_same_bases(graph: tuple[list[int], list[I
     )
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.lists(st.frozensets(st.integers(0, 14), max_size=5), max_size=9),
     st.lists(st.frozensets(st.integers(0, 20), min_size=1, max_size=4), max_size=6),
@@ -164,3 +164,11 @@ def test_many_groups_of_lonely_items_dissolve_as_in_a_slow_search() -> None:
     dissolved = dissolve_triples(cliques, triples, items, pairs)
     assert len(dissolved) < len(cliques) + len(triples)
     assert dissolved == dissolve_slowly(cliques, triples, items, pairs, 12)
+
+
+def test_only_the_first_of_equally_good_groups_is_tried() -> None:
+    """Groups of one length are equally good, but those among the smallest bases must move elsewhere."""
+    bases = [(1, 2, 3, 4), (10,), (11, 12), (13, 14), (15, 16), (17, 18), (19, 20)]
+    lengths = np.array([len(basis) for basis in bases])
+    assert list(_different(bases, 1, lengths, set(range(10, 21)))) == [1, 2, 3, 4]
+    assert list(_different(bases, 1, lengths, set(range(10, 20)))) == [1, 2, 3, 4, 6]
