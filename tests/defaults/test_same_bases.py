@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from privmine.api import Itemset, groups_of_three, in_order, maximal_cliques, split_clique, without_contained
 from privmine.defaults import merging
 from privmine.defaults.bases import _different, dissolve_triples, merge_bases
+from privmine.defaults.precision import Queries
 
 
 def merge_slowly(
@@ -172,3 +173,9 @@ def test_only_the_first_of_equally_good_groups_is_tried() -> None:
     lengths = np.array([len(basis) for basis in bases])
     assert list(_different(bases, 1, lengths, set(range(10, 21)))) == [1, 2, 3, 4]
     assert list(_different(bases, 1, lengths, set(range(10, 20)))) == [1, 2, 3, 4, 6]
+
+
+def test_lonely_items_have_no_query_but_their_own_and_one_basis() -> None:
+    """An item with a pair, in two bases or without a query of its own is not lonely."""
+    bases = [(1, 2), (3, 4), (4, 5, 6)]
+    assert Queries(bases, [1, 2, 3, 4, 5], [(1, 2)], 12).lonely_items(bases) == {3, 5}
