@@ -11,7 +11,7 @@ data, and no result depends on the order of the arguments' elements.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Sequence
 from itertools import combinations, pairwise
 
 import numpy as np
@@ -63,35 +63,14 @@ def maximal_cliques(items: Iterable[int], pairs: Iterable[Itemset]) -> list[Item
 
     They come by length, then item order.
     """
-    neighbours: dict[int, set[int]] = {item: set() for item in items}
-    for one, other in pairs:
-        if one != other:
-            neighbours.setdefault(one, set()).add(other)
-            neighbours.setdefault(other, set()).add(one)
-    return in_order(tuple(sorted(clique)) for clique in _grown(neighbours) if len(clique) >= 2)
+    import igraph  # here, because it brings its drawing library along, and most commands need no graph
 
-
-def _grown(neighbours: Mapping[int, Set[int]]) -> Iterator[Itemset]:
-    """Grow all maximal cliques of a graph, each once (Bron and Kerbosch, with the pivots of Tomita)."""
-    waiting: list[tuple[Itemset, set[int], set[int]]] = []
-    # Beginning with the vertices of fewest neighbours keeps the sets small.
-    rank = {item: place for place, item in enumerate(sorted(neighbours, key=lambda item: len(neighbours[item])))}
-    for item, place in rank.items():
-        later = {other for other in neighbours[item] if rank[other] > place}
-        waiting.append(((item,), later, set(neighbours[item]) - later))
-    while waiting:
-        # Every vertex of `open_` and of `done` is joined to the whole clique; cliques with one of `done` are known.
-        clique, open_, done = waiting.pop()
-        if not open_:
-            if not done:
-                yield clique
-            continue
-        # A maximal clique has the pivot, or a vertex that is not joined to it.
-        pivot = max((*open_, *done), key=lambda item: len(open_ & neighbours[item]))
-        for item in open_ - neighbours[pivot]:
-            waiting.append(((*clique, item), open_ & neighbours[item], done & neighbours[item]))
-            open_.remove(item)
-            done.add(item)
+    edges = {(min(pair), max(pair)) for pair in pairs}
+    nodes = sorted({*items, *(item for edge in edges for item in edge)})
+    number = {item: position for position, item in enumerate(nodes)}
+    graph = igraph.Graph(n=len(nodes), edges=[(number[one], number[other]) for one, other in sorted(edges)])
+    cliques = (tuple(sorted(nodes[vertex] for vertex in clique)) for clique in graph.maximal_cliques(min=2))
+    return in_order(cliques)
 
 
 def in_order(bases: Iterable[Itemset]) -> list[Itemset]:
