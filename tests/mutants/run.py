@@ -279,9 +279,7 @@ class Changed(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         if name != self._name:
             return None
         package = [str(self._path.parent)] if self._path.name == "__init__.py" else None
-        return importlib.util.spec_from_file_location(
-            name, self._path, loader=self, submodule_search_locations=package
-        )
+        return importlib.util.spec_from_file_location(name, self._path, loader=self, submodule_search_locations=package)
 
     def exec_module(self, module: Any) -> None:
         """Run the changed source."""
@@ -358,7 +356,9 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=11, help="of that choice")
     arguments = parser.parse_args()
     table = tomllib.loads(Path(__file__).with_name("mutants.toml").read_text("utf-8"))
-    explained = {(entry["module"], entry["where"], entry["change"]): entry["why"] for entry in table.get("survivor", [])}
+    explained = {
+        (entry["module"], entry["where"], entry["change"]): entry["why"] for entry in table.get("survivor", [])
+    }
     wanted = [module.removeprefix("privmine/") for module in arguments.modules]
     chosen = [m for m in table["modules"] if not wanted or any(fnmatch.fnmatch(m, pattern) for pattern in wanted)]
     os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
