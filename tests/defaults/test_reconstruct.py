@@ -55,7 +55,7 @@ def test_every_support_is_the_best_unbiased_mean(sets: list[frozenset[int]], see
     bins = [np.random.default_rng(seed + place).integers(-9, 99, 2 ** len(b)) for place, b in enumerate(bases)]
     found = combine(bases, bins)
     everything = {subset for basis in bases for size in range(len(basis) + 1) for subset in combinations(basis, size)}
-    assert list(found.itemsets)[0] == ()
+    assert next(iter(found.itemsets)) == ()
     assert sorted(found.itemsets) == sorted(everything)
     for row, subset in enumerate(found.itemsets):
         precision, mean, recipe = Fraction(0), Fraction(0), []

@@ -379,7 +379,7 @@ def main() -> None:
     def report(trial: Trial) -> None:
         known = explained.get((trial.module, trial.mutant.where, trial.mutant.change))
         fate = trial.outcome if trial.outcome != "survived" else "EXPLAINED" if known else "SURVIVED"
-        print(f"{fate}\t{trial}", flush=True)  # noqa: T201
+        print(f"{fate}\t{trial}", flush=True)
 
     begun = time.monotonic()
     place = Path(tempfile.mkdtemp(prefix="mutants-"))
@@ -389,20 +389,20 @@ def main() -> None:
     finally:
         shutil.rmtree(place, ignore_errors=True)
     open_ones = summarise([trial for trials in groups.values() for trial in trials], explained)
-    print(f"{(time.monotonic() - begun) / 60:.1f} minutes")  # noqa: T201
+    print(f"{(time.monotonic() - begun) / 60:.1f} minutes")
     sys.exit(bool(open_ones))
 
 
 def summarise(trials: list[Trial], explained: dict[tuple[str, str, str], str]) -> int:
     """Print the table of scores; how many survivors nobody has explained."""
-    print("| module | mutants | killed | explained | open |\n|---|---|---|---|---|")  # noqa: T201
+    print("| module | mutants | killed | explained | open |\n|---|---|---|---|---|")
     unexplained = 0
     for module in dict.fromkeys(trial.module for trial in trials):
         mine = [trial for trial in trials if trial.module == module]
         survivors = [t for t in mine if t.outcome == "survived"]
         known = sum((t.module, t.mutant.where, t.mutant.change) in explained for t in survivors)
         row = [len(mine), len(mine) - len(survivors), known, len(survivors) - known]
-        print(f"| `{module}` | {' | '.join(map(str, row))} |")  # noqa: T201
+        print(f"| `{module}` | {' | '.join(map(str, row))} |")
         unexplained += row[-1]
     return unexplained
 
