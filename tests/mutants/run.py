@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import ast
 import fnmatch
+import gc
 import importlib
 import importlib.abc
 import importlib.util
@@ -31,7 +32,6 @@ import traceback
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from functools import cache
-from gc import get_objects
 from pathlib import Path
 from types import CodeType, FunctionType
 from typing import Any
@@ -47,6 +47,9 @@ PACKAGE = ROOT / "privmine"
 LIBRARIES = ("attrs", "cattrs", "igraph", "numpy", "opendp.prelude", "pluggy", "rich", "scipy.stats", "hypothesis")
 #: Memory that a mutant may take; some of them ask for all there is.
 MEMORY = 4 * 2**30
+#: Seconds after which a mutant that waits, rather than computes, is ended.
+LONGEST = 600
+ENDED_BY_TIME = (signal.SIGKILL, signal.SIGPROF)
 #: Hypothesis is imported before pytest could rewrite its assertions.
 REWRITING = ("-W", "ignore::pytest.PytestAssertRewriteWarning")
 
@@ -110,7 +113,7 @@ def in_fork(work: Callable[[], str], seconds: float) -> str:
         signal.signal(signal.SIGALRM, previous)
     _, status = os.waitpid(child, 0)
     if status:
-        return "timeout" if os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL else "crash"
+        return "timeout" if os.WIFSIGNALED(status) and os.WTERMSIG(status) in ENDED_BY_TIME else "crash"
     return text
 
 
@@ -144,14 +147,15 @@ class Session:
         self._notes.update(json.loads(text))
         known = Known(**self._notes)
         functions = living_functions(modules)
+        gc.collect()
+        gc.freeze()  # A collection in a fork would copy all that the forks share.
         for trial in self._trials:
             swaps = swaps_for(trial, functions)
             if swaps is None:
                 continue  # It has to be imported anew, which this process cannot do.
             names = known.tests_of(trial.module, function_lines(trial))
-            limit = 20 + 5 * sum(known.seconds[name] for name in names)
-            chosen = [items[name] for name in names]
-            trial.outcome = in_fork(lambda: swap_and_run(session, chosen, swaps), limit)  # noqa: B023
+            chosen = [(items[name], known.seconds[name]) for name in names]
+            trial.outcome = in_fork(lambda: swap_and_run(session, chosen, swaps), LONGEST)  # noqa: B023
             self._report(trial)
         return True
 
@@ -165,33 +169,42 @@ def measure(session: pytest.Session, items: dict[str, pytest.Item], modules: lis
     coverage.start()
     for name, item in items.items():
         coverage.switch_context(name)
-        begun, failed = time.perf_counter(), session.testsfailed
+        begun, failed = time.process_time(), session.testsfailed
         item.config.hook.pytest_runtest_protocol(item=item, nextitem=None)
         if session.testsfailed == failed:
-            seconds[name] = time.perf_counter() - begun
+            seconds[name] = time.process_time() - begun
     coverage.stop()
     data = coverage.get_data()
     touching = {module: data.contexts_by_lineno(str(PACKAGE / module)) for module in modules}
     return json.dumps({"seconds": seconds, "touching": touching})
 
 
-def swap_and_run(session: pytest.Session, items: list[pytest.Item], swaps: list[tuple[FunctionType, CodeType]]) -> str:
-    """Run the tests with other code in the functions, until one fails."""
+def swap_and_run(
+    session: pytest.Session, timed: list[tuple[pytest.Item, float]], swaps: list[tuple[FunctionType, CodeType]]
+) -> str:
+    """Run the tests with other code in the functions, until one fails or takes much longer than it should."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     for function, code in swaps:
         function.__code__ = code
-    for item, following in zip(items, [*items[1:], None], strict=True):
+    for place, (item, seconds) in enumerate(timed):
+        limit_processor_time(seconds)
+        following = timed[place + 1][0] if place + 1 < len(timed) else None
         item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
         if session.testsfailed:
             return item.nodeid
     return "survived"
 
 
+def limit_processor_time(seconds: float) -> None:
+    """End this process if it computes much longer than this; waiting for a busy machine does not count."""
+    signal.setitimer(signal.ITIMER_PROF, 3 + 5 * seconds)
+
+
 def living_functions(modules: list[str]) -> dict[str, dict[CodeType, list[FunctionType]]]:
     """All functions of the modules, wherever a decorator or a closure has put them."""
     found: dict[str, dict[CodeType, list[FunctionType]]] = {module: defaultdict(list) for module in modules}
     modules_of = {str(PACKAGE / module): module for module in modules}
-    for thing in get_objects():
+    for thing in gc.get_objects():
         if isinstance(thing, FunctionType) and thing.__code__.co_filename in modules_of:
             found[modules_of[thing.__code__.co_filename]][thing.__code__].append(thing)
     return found
@@ -297,6 +310,10 @@ class Quickest:
         """Leave out what failed without a mutant as well."""
         items[:] = sorted((i for i in items if i.nodeid in self._seconds), key=lambda i: self._seconds[i.nodeid])
 
+    def pytest_runtest_setup(self, item: pytest.Item) -> None:
+        """Give each test its time."""
+        limit_processor_time(self._seconds[item.nodeid])
+
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Note the test that failed."""
         if report.failed:
@@ -343,8 +360,7 @@ def run_group(tests: list[str], trials: list[Trial], place: Path, report: Callab
         report(trials[number])
     for trial in trials:
         if not trial.outcome:
-            limit = 60 + 5 * sum(seconds.values())
-            trial.outcome = in_fork(lambda: import_and_run(trial, tests, seconds, place / "cold"), limit)  # noqa: B023
+            trial.outcome = in_fork(lambda: import_and_run(trial, tests, seconds, place / "cold"), LONGEST)  # noqa: B023
             report(trial)
 
 
@@ -354,6 +370,9 @@ def main() -> None:
     parser.add_argument("modules", nargs="*", help="paths inside privmine/, such as curator.py; all by default")
     parser.add_argument("--sample", type=int, help="at most so many mutants of each module, at random")
     parser.add_argument("--seed", type=int, default=11, help="of that choice")
+    parser.add_argument(
+        "--again", type=Path, metavar="FILE", help="only what survived in this output of an earlier run"
+    )
     arguments = parser.parse_args()
     table = tomllib.loads(Path(__file__).with_name("mutants.toml").read_text("utf-8"))
     explained = {
@@ -374,7 +393,12 @@ def main() -> None:
         if arguments.sample is not None and arguments.sample < len(mutants):
             mutants = random.Random(arguments.seed).sample(mutants, arguments.sample)  # noqa: S311 - no secret
         mutants += written_by_hand(module, table.get("mutant", []))
-        groups[tuple(table["tests"][table["modules"][module]])] += [Trial(module, mutant) for mutant in mutants]
+        trials = [Trial(module, mutant) for mutant in mutants]
+        if arguments.again:
+            survived = {line.partition("\t")[2] for line in arguments.again.open() if line.startswith(("SURV", "EXPL"))}
+            trials = [trial for trial in trials if f"{trial}\n" in survived]
+        if trials:
+            groups[tuple(table["tests"][table["modules"][module]])] += trials
 
     def report(trial: Trial) -> None:
         known = explained.get((trial.module, trial.mutant.where, trial.mutant.change))
