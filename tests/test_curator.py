@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from attrs import frozen
 
-from privmine.curator import Curator, Desk, Meter, close
+from privmine.curator import Curator, Desk, Meter, Selection, close
 from privmine.errors import BudgetError, ContractError, InputError, QueryError
 from privmine.model import Public, Unit
 from privmine.noise.secure import SecureNoise
@@ -98,7 +98,7 @@ def test_choose_clamps_to_the_candidates_and_pays_for_those_draws() -> None:
 def test_choosing_none_is_free() -> None:
     """n = 0 charges nothing and answers nothing."""
     desk = make_desk()
-    assert make_curator(desk).choose(ItemSupports(3), 0).chosen == ()
+    assert make_curator(desk).choose(ItemSupports(3), 0) == Selection(ItemSupports(3), (), "select_elements")
     assert desk.meter.charges == ()
 
 
@@ -180,10 +180,13 @@ def test_an_unverified_query_needs_trust() -> None:
 
 
 def test_a_trusted_query_is_marked_in_its_charge() -> None:
-    """The receipt will say that nobody verified the sensitivity."""
+    """The receipt will say that nobody verified the sensitivity, whatever way it was asked."""
     desk = make_desk(trusts=lambda cls: cls is ForeignQuery)
-    make_curator(desk).measure(ForeignQuery(np.array([1])))
-    assert [charge.verified for charge in desk.meter.charges] == [False]
+    query = ForeignQuery(np.array([1]))
+    make_curator(desk).measure(query, Fraction(1, 4))
+    make_curator(desk).choose(query, 1, Fraction(1, 4))
+    make_curator(desk).choose_noisy(query, 1, Fraction(1, 4))
+    assert [charge.verified for charge in desk.meter.charges] == [False] * 3
 
 
 def test_a_subclass_of_a_verified_query_needs_trust() -> None:
@@ -438,7 +441,8 @@ def test_tail_members_are_drawn_once_and_never_listed_ones() -> None:
     """Listed candidates and tail members together are all candidates, each exactly once."""
     query = TruncatedSupports(k=1, max_length=2, item_count=3, gamma=0)
     for seed in range(20):
-        chosen = make_curator(make_desk(SimulatedNoise(seed))).choose(query, 6, Fraction(1, 1000)).chosen
+        curator = make_curator(make_desk(SimulatedNoise(seed)))
+        chosen = (curator.choose if seed % 2 else curator.choose_noisy)(query, 6, Fraction(1, 1000)).chosen
         assert sorted(chosen) == [(0,), (0, 1), (0, 2), (1,), (1, 2), (2,)]
 
 
@@ -471,6 +475,7 @@ def test_answers_are_kept_in_order_for_later_stages() -> None:
     third = curator.choose_noisy(ItemSupports(3), epsilon=Fraction(1, 4))
     assert desk.answers == [first, second, third]
     assert {answer.stage for answer in desk.answers} == {"select_elements"}
+    assert {answer.query for answer in desk.answers} == {ItemSupports(3)}
     assert [len(answer.chosen) for answer in (second, third)] == [1, 1]
 
 

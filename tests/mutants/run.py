@@ -44,7 +44,7 @@ from operators import Mutant, mutants_of
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "privmine"
 #: Imported before any fork, so that only privmine and its tests are imported after it.
-LIBRARIES = ("attrs", "cattrs", "igraph", "numpy", "opendp.prelude", "pluggy", "rich", "scipy.stats", "hypothesis")
+LIBRARIES = ("attrs", "cattrs", "igraph", "numpy", "opendp.prelude", "pandas", "pluggy", "rich", "scipy.stats")
 #: Memory that a mutant may take; some of them ask for all there is.
 MEMORY = 4 * 2**30
 #: Seconds after which a mutant that waits, rather than computes, is ended.
