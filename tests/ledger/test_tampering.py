@@ -21,7 +21,7 @@ from privmine.ledger.chain import AlteredError, Head, Row, verify
 @pytest.fixture
 def spent(ledger: Ledger) -> Ledger:
     """A ledger with a history; its rows are: 2 inits, charge, finished, charge, failed, charge with δ, charge."""
-    ledger.finish(ledger.charge("orders", "1/3", note="first", fingerprint=b"data"))
+    ledger.finish(ledger.charge("orders", "1/3", note="first", source="orders.csv"))
     ledger.fail(ledger.charge("orders", "1/4"), ValueError)
     ledger.charge("visits", "1/2", delta="1/2000")
     ledger.charge("orders", "1/5")
