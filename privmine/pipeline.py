@@ -164,7 +164,7 @@ class Pipeline:
             epsilon=request.epsilon,
             definition=PureDP.name,
             protects=protects(request, source),
-            noise=source.name,
+            noise=str(source.name),
             private=source.private,
             charges=(*run.meter.charges, *_unspent(run)),
             pipeline=self.describe(),
