@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
+import json
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -38,7 +38,7 @@ def ledger_charge(
             request.epsilon,
             unit=request.public.unit.name,
             note=note,
-            fingerprint=_fingerprint(transactions),
+            source=_public_facts(transactions),
         )
     except KeyboardInterrupt:
         # The interrupt may have come when the charge was on disk already.
@@ -68,8 +68,14 @@ def _best_effort(what: str) -> Iterator[None]:
         )
 
 
-def _fingerprint(transactions: Transactions) -> bytes:
-    """Tells data apart, for the ledger's own eyes: it keeps a keyed hash of this and never shows it."""
-    digest = hashlib.sha256(str(transactions.store.count()).encode())
-    digest.update(transactions.store.item_supports().tobytes())
-    return digest.digest()
+def _public_facts(transactions: Transactions) -> str:
+    """What tells one source from another without a look at the data; nothing for data that was not read from one.
+
+    Privacy: a warning of the ledger depends on this, so that no content may be in it. The layout and a universe
+    that was taken from the data are content.
+    """
+    universe, origin = transactions.universe, transactions.origin
+    if not origin.source:
+        return ""
+    items = [str(label) for label in universe.labels.tolist()] if universe.given else None
+    return json.dumps([origin.source, transactions.unit.name, items])

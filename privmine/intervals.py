@@ -20,7 +20,6 @@ the least m. Weights without a simple common step get a bound instead, on the wi
 
 from __future__ import annotations
 
-from fractions import Fraction
 from functools import lru_cache
 from math import asinh, ceil, exp, frexp, inf, isfinite, log, log1p, pi, sqrt
 from statistics import NormalDist
@@ -31,7 +30,7 @@ from attrs import field, frozen
 from numpy.typing import NDArray
 
 from privmine.errors import ContractError, InputError
-from privmine.model import FloatArray, NoiseLaw
+from privmine.model import FloatArray, NoiseLaw, exact
 from privmine.privacy import Noise
 
 
@@ -83,11 +82,12 @@ class NoiseSum:
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> NoiseSum:
-        """Read what `to_dict` wrote."""
-        scale = Fraction(values["scale"])
-        if values["distribution"] not in ("laplace", "discrete laplace") or scale <= 0:
+        """Read what `to_dict` wrote, and nothing else: a file may come from anybody."""
+        if values["distribution"] not in ("laplace", "discrete laplace") or not isinstance(values["scale"], str):
             raise InputError("This is no noise that this version of privmine knows; upgrade privmine.")
-        return cls(Noise(values["distribution"], scale), values["terms"])
+        if not all(type(draws) is int and type(weight) in (int, float) for draws, weight in values["terms"]):
+            raise InputError("A term of noise is a number of draws and a weight.")
+        return cls(Noise(values["distribution"], exact(values["scale"], "The scale of noise")), values["terms"])
 
 
 @frozen
@@ -119,17 +119,11 @@ class TabulatedLaw:
     def of(cls, law: NoiseLaw) -> TabulatedLaw:
         """Ask any law for its half-widths."""
         try:
-            table = cls((level, law.half_width(level)) for level in _TABULATED)
+            return cls((level, law.half_width(level)) for level in _TABULATED)
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # A law that exits would take a release along that is paid for.
             raise ContractError(f"The law {type(law).__name__} of a count's noise gives no half-widths.") from error
-        widths = [width for _, width in table.widths]
-        if not all(isfinite(width) and width >= 0 for width in widths) or widths != sorted(widths):
-            raise ContractError(
-                f"The half-widths of the law {type(law).__name__} must be finite and grow with the level, from 0 on."
-            )
-        return table
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
@@ -148,6 +142,9 @@ class TabulatedLaw:
         return fitting[0]
 
 
+# What scales, weights and half-widths may be; all that mechanisms need lies far inside.
+_SMALLEST, _LARGEST = 1e-50, 1e50
+_MOST_DRAWS = 1 << 62
 _TABULATED = (*(percent / 100 for percent in range(1, 100)), 0.995, 0.999, 0.9999)
 
 
@@ -156,13 +153,43 @@ KeptLaw: TypeAlias = NoiseSum | TabulatedLaw
 
 
 def kept_law(law: NoiseLaw | None) -> KeptLaw | None:
-    """A law as a release keeps it: one of privmine's own stays what it is, any other becomes a table."""
-    return law if law is None or isinstance(law, NoiseSum | TabulatedLaw) else TabulatedLaw.of(law)
+    """A law as a release keeps it: one of privmine's own stays what it is, any other becomes a table.
+
+    Raises:
+        ContractError: no intervals can be computed from it.
+    """
+    if law is None:
+        return None
+    kept = law if isinstance(law, NoiseSum | TabulatedLaw) else TabulatedLaw.of(law)
+    usable = _is_usable_sum(kept) if isinstance(kept, NoiseSum) else _is_usable_table(kept)
+    if not usable:
+        raise ContractError(
+            f"The law {type(law).__name__} of a count's noise gives no intervals: half-widths must be finite and grow "
+            f"with the level, from 0 on; scales and weights must lie between {_SMALLEST:g} and {_LARGEST:g}."
+        )
+    return kept
 
 
-def law_from_dict(values: dict[str, Any]) -> KeptLaw:
+def law_from_dict(values: dict[str, Any]) -> KeptLaw | None:
     """Read what the `to_dict` of a kept law wrote."""
-    return (TabulatedLaw if values["distribution"] == "tabulated" else NoiseSum).from_dict(values)
+    return kept_law((TabulatedLaw if values["distribution"] == "tabulated" else NoiseSum).from_dict(values))
+
+
+def _is_usable_sum(law: NoiseSum) -> bool:
+    """Whether quantiles can be computed: beyond these bounds squares leave the range of floats."""
+    return _SMALLEST <= law.noise.scale <= _LARGEST and all(
+        draws <= _MOST_DRAWS and _SMALLEST <= weight <= _LARGEST for draws, weight in law.terms
+    )
+
+
+def _is_usable_table(law: TabulatedLaw) -> bool:
+    levels, widths = [level for level, _ in law.widths], [width for _, width in law.widths]
+    return (
+        levels == sorted({level for level in levels if 0 < level < 1})
+        and max(levels, default=0) >= _TABULATED[-1]
+        and all(0 <= width <= _LARGEST for width in widths)
+        and widths == sorted(widths)
+    )
 
 
 class Interval(NamedTuple):

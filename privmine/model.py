@@ -67,7 +67,7 @@ def read_only(array: NDArray[Any]) -> NDArray[Any]:
 
 def itemset(items: Iterable[int]) -> Itemset:
     """Bring items into the one form that an itemset has: a sorted tuple without repetition."""
-    return tuple(sorted({operator.index(item) for item in items}))
+    return tuple(sorted(set(_items(items))))
 
 
 def int_array(values: Any) -> IntArray:
@@ -85,7 +85,30 @@ def _members(values: Any) -> NDArray[np.int32]:
 
 
 def _items(values: Iterable[int]) -> tuple[int, ...]:
-    return tuple(operator.index(value) for value in values)
+    found = tuple(values)
+    # Python takes True for 1, so that a mask would pass for the items 0 and 1.
+    if bool in map(type, found):
+        raise ContractError("An item is a position in the universe, not True or False; name the items of a mask.")
+    return tuple(map(operator.index, found))
+
+
+def _amount(value: Any) -> float:
+    if isinstance(value, bool):
+        raise ContractError(f"A number of transactions is a number, not {value!r}.")
+    return float(value)
+
+
+def _amounts(values: Any) -> FloatArray:
+    if np.asarray(values).dtype.kind == "b":
+        raise ContractError("Counts and standard errors are numbers, not True or False.")
+    return float_array(values)
+
+
+def _positions(values: Any) -> IntArray:
+    array = np.asarray(values)
+    if array.size and array.dtype.kind not in "iu":
+        raise ContractError(f"The positions of laws are whole numbers, not {array.dtype}.")
+    return int_array(array)
 
 
 def _optional_itemsets(values: Iterable[Iterable[int]] | None) -> tuple[Itemset, ...] | None:
@@ -106,8 +129,11 @@ def itemset_tuple(values: Iterable[Iterable[int]]) -> tuple[Itemset, ...]:
 
 
 def text_tuple(values: Iterable[str]) -> tuple[str, ...]:
-    """Sentences as a tuple."""
-    return tuple(values)
+    """Sentences as a tuple; one text is refused, because it would become a tuple of letters."""
+    found = tuple(values)
+    if isinstance(values, str) or not all(isinstance(text, str) for text in found):
+        raise ContractError("Sentences such as notes are a list of texts; put a single one into a list.")
+    return found
 
 
 @frozen
@@ -414,12 +440,12 @@ class NoisyCounts:
     """
 
     itemsets: Itemsets = field(converter=_as_itemsets)
-    counts: FloatArray = field(converter=float_array, eq=_same_array, repr=False)
-    standard_errors: FloatArray = field(converter=float_array, eq=_same_array, repr=False)
-    total: float = field(converter=float)
-    total_error: float = field(converter=float)
+    counts: FloatArray = field(converter=_amounts, eq=_same_array, repr=False)
+    standard_errors: FloatArray = field(converter=_amounts, eq=_same_array, repr=False)
+    total: float = field(converter=_amount)
+    total_error: float = field(converter=_amount)
     laws: tuple[NoiseLaw, ...] = field(default=(), converter=_laws)
-    law_of: IntArray = field(factory=tuple, converter=int_array, eq=_same_array, repr=False)
+    law_of: IntArray = field(factory=tuple, converter=_positions, eq=_same_array, repr=False)
     total_law: NoiseLaw | None = None
 
     def __attrs_post_init__(self) -> None:

@@ -17,13 +17,14 @@ from privmine.ledger import Ledger
 from privmine.ledger.values import LedgerCharge
 from privmine.model import STAGES, BasisSet, NoiseLaw, NoisyCounts, Public, Request, Unit, exact
 from privmine.noise.protocol import NoiseSource
-from privmine.privacy import PureDP, Receipt, amount
+from privmine.privacy import UNSPENT, Charge, PureDP, Receipt, amount
 from privmine.registry import build, canonical, distribution_of, own_version, registry
 from privmine.release import FrequentItemset, Release
 from privmine.release.closure import CLOSED, closed_top
 from privmine.release.files import check_output
 from privmine.run import Part, Run, observer_manager, stage_manager
 from privmine.spec import read_spec
+from privmine.store.protocol import Store
 from privmine.store.transactions import Transactions
 
 DEFAULT_METHOD = "privbasis"
@@ -141,7 +142,7 @@ class Pipeline:
             with ledger_charge(ledger, dataset, request, transactions, self._note(request)) as charge:
                 run.held = Fraction(0) if charge is None else charge.epsilon
                 basis, counts = run.execute(plan, transactions.store, source, self._trusts)
-                receipt = self._receipt(run, basis, source, charge)
+                receipt = self._receipt(run, basis, source, transactions.store, charge)
                 release = _release(request, counts, receipt, downward_closed, self.parts["reconstruct_counts"])
                 if target is not None:
                     _save(release, target)
@@ -155,17 +156,19 @@ class Pipeline:
         """A run of this pipeline that has not begun; `Run.plan` tells its shares without any data."""
         return Run(self.parts, self._stages, self._observers, request, **options)
 
-    def _receipt(self, run: Run, basis: BasisSet, source: NoiseSource, charge: LedgerCharge | None) -> Receipt:
+    def _receipt(
+        self, run: Run, basis: BasisSet, source: NoiseSource, store: Store, charge: LedgerCharge | None
+    ) -> Receipt:
         request = run.request
         return Receipt(
             epsilon=request.epsilon,
             definition=PureDP.name,
             protects=protects(request, source),
-            noise=source.name,
+            noise=str(source.name),
             private=source.private,
-            charges=run.meter.charges,
+            charges=(*run.meter.charges, *_unspent(run)),
             pipeline=self.describe(),
-            assumptions=_assumptions(request, source),
+            assumptions=_assumptions(request, source, store),
             notes=(*_what_may_be_missing(basis, request), *basis.notes),
             dataset=None if charge is None else charge.dataset,
             version=own_version(),
@@ -339,7 +342,18 @@ def _whose(unit: Unit) -> str:
     return f", at most {unit.baskets} transaction{'' if unit.baskets == 1 else 's'} a {unit.name}"
 
 
-def _assumptions(request: Request, source: NoiseSource) -> list[str]:
+def _unspent(run: Run) -> list[Charge]:
+    """What the components left of ε: the run cost it all the same, and charges sum to what a receipt states."""
+    rest, last = run.request.epsilon - run.meter.spent, run.parts["reconstruct_counts"]
+    return [Charge(last.stage, last.name, "nothing", UNSPENT, rest)] if rest else []
+
+
+def _is_own(part: object) -> bool:
+    """Whether something is of a class of privmine's, and not of one derived from it elsewhere."""
+    return type(part).__module__.startswith("privmine.")
+
+
+def _assumptions(request: Request, source: NoiseSource, store: Store) -> list[str]:
     sentences = []
     if not request.public.universe.given:
         sentences.append(
@@ -356,8 +370,13 @@ def _assumptions(request: Request, source: NoiseSource) -> list[str]:
         sentences.append(f"the number of transactions, {request.public.n:,}, is public")
     if not source.private:
         sentences.append("simulated noise: this result must not be released")
-    elif not type(source).__module__.startswith("privmine."):
+    elif not _is_own(source):
         sentences.append("the source of noise is not privmine's own, and is taken at its word")
+    if not _is_own(store):
+        sentences.append(
+            "the store that counts the transactions is not privmine's own: that it clips contributions, and holds no "
+            "more transactions of a unit than it should, is taken at its word"
+        )
     return sentences
 
 

@@ -6,14 +6,22 @@ the sampler, which rounds towards more noise.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from fractions import Fraction
+from itertools import chain
 from math import exp, expm1
+from types import NoneType
 from typing import Any, Literal
 
 from attrs import asdict, field, frozen
 
 from privmine.errors import InputError
 from privmine.model import Unit, exact, text_tuple
+from privmine.printable import printable
+
+_NO_RECEIPT = "This is not a receipt that this version of privmine can read."
+#: Denominators of sums of ε stay far below this unless somebody makes them grow.
+_MOST_BITS = 1 << 14
 
 
 @frozen
@@ -116,6 +124,43 @@ class Charge:
         return "" if self.verified else " [sensitivity declared, not verified]"
 
 
+#: The types of the plain values of a charge and of a receipt, by name.
+_CHARGE_TYPES: dict[str, tuple[type, ...]] = {
+    **dict.fromkeys(("stage", "component", "query", "mechanism", "epsilon"), (str,)),
+    "verified": (bool,),
+}
+_RECEIPT_TYPES: dict[str, tuple[type, ...]] = {
+    **dict.fromkeys(("epsilon", "definition", "protects", "noise", "version"), (str,)),
+    **dict.fromkeys(("private", "n_public"), (bool,)),
+    **dict.fromkeys(("charges", "assumptions", "notes"), (list, tuple)),
+    "pipeline": (dict,),
+    "dataset": (str, NoneType),
+    "entry": (int, NoneType),
+    "unit": (dict, NoneType),
+}
+
+
+def _fits(values: Any, types: dict[str, tuple[type, ...]]) -> bool:
+    """Whether these are plain values of those types. A truth value is no number here."""
+    return isinstance(values, dict) and all(type(value) in types.get(name, ()) for name, value in values.items())
+
+
+def _is_plain_receipt(values: Any) -> bool:
+    if not _fits(values, _RECEIPT_TYPES):
+        return False
+    texts = (*values.get("assumptions", ()), *values.get("notes", ()), *chain(*values.get("pipeline", {}).items()))
+    unit = values.get("unit")
+    return (
+        all(isinstance(text, str) for text in texts)
+        and all(_fits(charge, _CHARGE_TYPES) for charge in values.get("charges", ()))
+        and (unit is None or isinstance(unit.get("name"), str))
+    )
+
+
+#: The mechanism of what a run was charged for and did not use.
+UNSPENT = "left unspent"
+
+
 def _charges(values: Any) -> tuple[Charge, ...]:
     return tuple(value if isinstance(value, Charge) else Charge(**value) for value in values)
 
@@ -179,11 +224,22 @@ class Receipt:
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Receipt:
-        """Read what `to_dict` wrote."""
+        """Read what `to_dict` wrote, and nothing else: a file may come from anybody.
+
+        Raises:
+            InputError: a value is missing or of another type, or the charges do not sum to ε.
+        """
+        if not _is_plain_receipt(values):
+            raise InputError(_NO_RECEIPT)
         try:
-            return cls(**values)
-        except TypeError as error:
-            raise InputError("This is not a receipt that this version of privmine can read.") from error
+            receipt = cls(**values)
+        except TypeError:
+            raise InputError(_NO_RECEIPT) from None
+        if receipt.epsilon <= 0 or any(charge.epsilon <= 0 for charge in receipt.charges):
+            raise InputError("A receipt states an ε that is not above 0; do not rely on it.")
+        if _bounded_sum(charge.epsilon for charge in receipt.charges) != receipt.epsilon:
+            raise InputError("The charges of a receipt do not sum to the ε that it states; do not rely on it.")
+        return receipt
 
     def __str__(self) -> str:
         return "\n".join(self.lines())
@@ -195,7 +251,7 @@ class Receipt:
             f"{charge.query}, {charge.mechanism}" + charge.caveat
             for charge in self.charges
         ]
-        return [*self.head(), *charges, *self.foot()]
+        return [*self.head(), *map(printable, charges), *self.foot()]
 
     def head(self) -> list[str]:
         """What is promised, to whom, by what noise."""
@@ -208,7 +264,8 @@ class Receipt:
         account = [] if self.dataset is None else [f"Charged to: {self.dataset}{number}"]
         names = " → ".join(description.partition("(")[0] for description in self.pipeline.values())
         pipeline = [f"Pipeline: {names}"] if names else []
-        return [promise, f"Protects: {self.protects}", f"Noise: {self.noise}", *pipeline, *account]
+        lines = [promise, f"Protects: {self.protects}", f"Noise: {self.noise}", *pipeline, *account]
+        return [printable(line) for line in lines]
 
     def foot(self) -> list[str]:
         """The sum, what it all assumes, and what the components had to say."""
@@ -219,7 +276,18 @@ class Receipt:
                 f" for one that comes or goes; where one replaces another both happen: ε = {amount(self.guaranteed)}"
             )
         assumptions = [f"Assumes: {sentence}" for sentence in self.assumptions]
-        return [total, *assumptions, *(f"Note: {sentence}" for sentence in self.notes)]
+        notes = [f"Note: {sentence}" for sentence in self.notes]
+        return [total, *map(printable, [*assumptions, *notes])]
+
+
+def _bounded_sum(amounts: Iterable[Fraction]) -> Fraction | None:
+    """The sum, or None where its digits grow beyond all that budgets need: adding up would take for ever."""
+    total = Fraction(0)
+    for value in amounts:
+        total += value
+        if total.denominator.bit_length() > _MOST_BITS:
+            return None
+    return total
 
 
 def _plain(value: Any) -> Any:

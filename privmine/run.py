@@ -5,6 +5,8 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
+from math import isfinite
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -219,8 +221,12 @@ def flaw_of(stage: str, result: object, request: Request) -> str:
         return f"it returned {type(result).__name__}, not {expected.__name__}."
     items = len(request.public.universe)
     if isinstance(result, Estimate):
-        if result.lam is not None and not (isinstance(result.lam, int) and 0 <= result.lam <= items):
+        # Python takes True for 1.
+        whole = isinstance(result.lam, int) and not isinstance(result.lam, bool)
+        if result.lam is not None and not (whole and 0 <= result.lam <= items):
             return f"λ = {result.lam} is not a whole number from 0 to {items}, the size of the universe."
+        if result.theta is not None and not _is_finite(result.theta):
+            return f"θ = {result.theta} is not a finite number."
     elif isinstance(result, Elements):
         return _outside((*result.items, *(item for found in result.itemsets for item in found)), items)
     elif isinstance(result, BasisSet):
@@ -236,6 +242,10 @@ def flaw_of(stage: str, result: object, request: Request) -> str:
             return "a standard error is negative."
         return _outside(result.itemsets.members, items)
     return ""
+
+
+def _is_finite(value: object) -> bool:
+    return not isinstance(value, bool) and isinstance(value, Real) and isfinite(value)
 
 
 def _outside(found: Any, items: int) -> str:

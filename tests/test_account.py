@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import warnings
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 
@@ -174,8 +176,59 @@ def test_an_interrupt_within_the_charge_does_not_deny_it(ledger) -> None:
     assert spent(ledger) == 1
 
 
-def test_other_data_under_the_same_name_is_noticed(ledger) -> None:
-    """A local, keyed fingerprint warns; nothing of it is shown."""
-    mine(ledger)
-    with pytest.warns(PrivmineWarning, match="other data"):
+def orders(path, *lines, **options) -> pm.Transactions:
+    path.write_text("\n".join(["order,item", *lines]) + "\n")
+    return pm.read(path, transaction="order", item="item", **options)
+
+
+def charge_for(data: pm.Transactions, ledger: Ledger) -> None:
+    pm.mine(data, 2, "0.1", ledger=ledger, dataset="orders")
+
+
+@pytest.mark.parametrize("options", [{}, {"items": ["a", "b"]}, {"merge_by": "order"}], ids=["taken", "given", "unit"])
+def test_the_ledger_tells_nothing_about_the_content(tmp_path, options) -> None:
+    """One transaction more or less, or an item that was not there, gives no warning: it would be an exact bit, free."""
+    ledger = Ledger(tmp_path / "budget.db")
+    ledger.init("orders", 3, unit="order" if "merge_by" in options else "transaction")
+    charge_for(orders(tmp_path / "june.csv", "1,a", "1,b", "2,a", **options), ledger)
+    for lines in (["1,a", "1,b"], ["1,a", "1,b", "2,a", "3,a"], ["1,c", "2,b"]):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            charge_for(orders(tmp_path / "june.csv", *lines, **options), ledger)
+
+
+def test_lists_without_a_source_are_not_compared(ledger) -> None:
+    """There is nothing public to compare."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        mine(ledger)
         pm.mine([["c"]], 2, 1, ledger=ledger, dataset="orders")
+
+
+@pytest.mark.parametrize(
+    ("name", "options"), [("july.csv", {}), ("june.csv", {"items": ["a", "b"]})], ids=["source", "universe"]
+)
+def test_another_source_under_the_same_name_is_noticed(ledger, tmp_path, name, options) -> None:
+    """Another file, or another list of items: what the user says, not what is in the data."""
+    charge_for(orders(tmp_path / "june.csv", "1,a", "1,b"), ledger)
+    with pytest.warns(PrivmineWarning, match="another source, or for another list of items"):
+        charge_for(orders(tmp_path / name, "1,a", "1,b", **options), ledger)
+
+
+def test_a_ledger_with_fingerprints_of_contents_opens_as_before(tmp_path) -> None:
+    """An earlier version wrote them; they stay in the chain of checksums, and are compared with nothing."""
+    path = tmp_path / "budget.db"
+    path.write_bytes((Path(__file__).parent / "ledger" / "with_contents.ledger").read_bytes())
+    old = Ledger(path)
+    assert [(made.name, made.unit, made.remaining_epsilon) for made in old.show()] == [
+        ("orders", "transaction", 2),
+        ("visits", "unit", Fraction(5, 3)),
+    ]
+    assert [entry.state for entry in old.log() if entry.event == "charge"] == ["finished", "finished"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        charge_for(orders(tmp_path / "june.csv", "1,a"), old)
+        charge_for(orders(tmp_path / "june.csv", "1,b"), old)
+    with pytest.warns(PrivmineWarning, match="another source"):
+        charge_for(orders(tmp_path / "july.csv", "1,b"), old)
+    assert old.budget("orders").spent_epsilon == Fraction(13, 10)

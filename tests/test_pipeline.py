@@ -11,13 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import privmine as pm
-from privmine.api import Elements, Estimate, NoisyCounts, hookimpl
+from privmine.api import BasisSet, BudgetPlan, Elements, Estimate, ItemSupports, NoiseSum, NoisyCounts, hookimpl
 from privmine.defaults import BasisFrequencies, FixedShares, GreedyBasis, ItemsAndPairs, RankGapLambda
 from privmine.defaults.estimate import lambda_range
 from privmine.defaults.select import pair_target
 from privmine.errors import ContractError, InputError, PluginError, PrivmineWarning, StageError, UnknownNameError
 from privmine.model import Public, Request, Universe
+from privmine.privacy import UNSPENT, Noise
 from privmine.spec import override, read_spec
+from privmine.store.memory import MemoryStore
 
 SMALL = [["a", "b"], ["a"], ["b", "c"], []]
 
@@ -51,6 +53,7 @@ def test_the_charges_sum_to_epsilon(baskets, k, epsilon, seed) -> None:
     data = pm.Transactions.from_lists(baskets, items=list(range(30)))
     release = pm.mine(data, k, epsilon, simulate=True, seed=seed)
     assert release.receipt.spent == release.receipt.epsilon == epsilon
+    assert UNSPENT not in {charge.mechanism for charge in release.receipt.charges}
 
 
 @pytest.mark.parametrize(
@@ -72,6 +75,7 @@ def test_every_branch_spends_exactly_epsilon(lam: int, k: int, selections: int) 
     charged = [charge.stage for charge in release.receipt.charges]
     assert charged == ["select_elements"] * selections + ["reconstruct_counts"]
     assert release.receipt.spent == epsilon
+    assert UNSPENT not in {charge.mechanism for charge in release.receipt.charges}
 
 
 def test_shares_are_exact_tenths() -> None:
@@ -597,3 +601,113 @@ def test_a_merged_unit_has_one_transaction() -> None:
     """More would be noise for nothing, and say that they were not merged."""
     with pytest.raises(InputError, match="just 1 if they are merged"):
         pm.api.Unit("customer", 2, merged=True)
+
+
+# What a component may not return
+
+
+@frozen
+class Estimates:
+    """Returns what it is told to."""
+
+    lam: object = None
+    theta: object = None
+
+    @hookimpl
+    def estimate_lambda(self) -> Estimate:
+        return Estimate(lam=self.lam, theta=self.theta)
+
+
+@pytest.mark.parametrize(
+    "estimate",
+    [
+        Estimates(lam=True),
+        Estimates(lam=1.0),
+        Estimates(lam=2, theta=float("nan")),
+        Estimates(lam=2, theta=float("inf")),
+        Estimates(lam=2, theta=np.float64("nan")),
+        Estimates(lam=2, theta=True),
+        Estimates(lam=2, theta="3"),
+    ],
+    ids=str,
+)
+def test_an_estimate_is_made_of_numbers(estimate) -> None:
+    """A truth value is none, and neither is NaN; both would pass for numbers in what follows."""
+    with pytest.raises(ContractError, match=r"[λθ] = .* is not a (whole|finite) number"):
+        simulate_with(estimate_lambda=estimate)
+
+
+@pytest.mark.parametrize("theta", [None, 3, 2.5, np.int64(3), np.float32(2.5), Fraction(5, 2), -4.0], ids=repr)
+def test_an_estimate_may_be_any_finite_number(theta) -> None:
+    """Of Python or numpy."""
+    assert simulate_with(estimate_lambda=Estimates(lam=2, theta=theta)).receipt.spent == 1
+
+
+def simulate_with(**parts):
+    return pm.Pipeline(**parts).run(SMALL, 3, 1, simulate=True, seed=1)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: Elements([True, False]),
+        lambda: Elements([0], [[0, True]]),
+        lambda: BasisSet([[True]]),
+        lambda: BasisSet([[0]], candidates=[[False]]),
+        lambda: BasisSet([[0]], notes="one text"),
+        lambda: BasisSet([[0]], notes=[1]),
+        lambda: NoisyCounts([[0]], [True], [1.0], 5, 1),
+        lambda: NoisyCounts([[0]], [1.0], [np.True_], 5, 1),
+        lambda: NoisyCounts([[0]], [1.0], [1.0], True, 1),
+        lambda: NoisyCounts([[0]], [1.0], [1.0], 5, False),
+        lambda: NoisyCounts([[0]], [1.0], [1.0], 5, 1, [NoiseSum(Noise("laplace", Fraction(1)), [(1, 1)])], [0.7]),
+        lambda: NoisyCounts([[0]], [1.0], [1.0], 5, 1, [NoiseSum(Noise("laplace", Fraction(1)), [(1, 1)])], [False]),
+    ],
+)
+def test_truth_values_and_fractions_are_not_taken_for_whole_numbers(make) -> None:
+    """Nor one text for a list of texts: Python would convert each of them in silence."""
+    with pytest.raises(ContractError):
+        make()
+
+
+@pytest.mark.parametrize("share", [True, float("nan"), float("inf"), np.float64("nan"), "nan", np.True_], ids=repr)
+def test_a_share_is_a_number(share) -> None:
+    """Refused by the plan itself, in words."""
+    with pytest.raises(InputError, match="A share of the budget must be"):
+        BudgetPlan(estimate_lambda=share)
+
+
+# What a receipt takes at its word
+
+
+class BorrowedStore(MemoryStore):
+    """Of a class that is not privmine's own."""
+
+
+def test_a_foreign_store_is_told() -> None:
+    """It clips and bounds on its own word, so that the receipt says whose word it is."""
+    data = pm.Transactions.from_lists(SMALL, items=["a", "b", "c"])
+    assert not pm.mine(data, 3, 1).receipt.assumptions
+    borrowed = BorrowedStore.from_rows([0, 2, 3], [0, 1, 2], 3)
+    release = pm.mine(evolve(data, store=borrowed), 3, 1)
+    [sentence] = release.receipt.assumptions
+    assert "the store that counts the transactions is not privmine's own" in sentence
+    assert f"Assumes: {sentence}" in release.receipt.lines()
+
+
+def test_what_components_leave_of_epsilon_is_itemised(tmp_path) -> None:
+    """It was charged all the same; the charges of every receipt sum to its ε, or no file with it could be loaded."""
+
+    @frozen
+    class Frugal:
+        @hookimpl
+        def reconstruct_counts(self, request, basis, curator):
+            curator.measure(ItemSupports(len(request.public.universe)), curator.remaining / 2)
+            return NoisyCounts([[0]], [1.0], [1.0], 5, 1)
+
+    release = simulate_with(reconstruct_counts=Frugal())
+    *_, measured, rest = release.receipt.charges
+    assert (rest.mechanism, rest.epsilon) == (UNSPENT, measured.epsilon)
+    assert release.receipt.spent == 1
+    release.save(tmp_path / "release.json")
+    assert pm.load(tmp_path / "release.json") == release

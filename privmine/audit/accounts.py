@@ -9,7 +9,7 @@ from privmine.audit.comparing import same
 from privmine.audit.findings import Finding
 from privmine.audit.trace import Call, Trace
 from privmine.model import BudgetPlan
-from privmine.privacy import amount
+from privmine.privacy import UNSPENT, amount
 from privmine.release import Release
 
 
@@ -75,7 +75,8 @@ def _receipt(trace: Trace, release: Release, spent: Fraction) -> Iterator[Findin
             f"ε = {amount(trace.epsilon)} was given",
         )
     # More may be charged than is drawn for: a query that fails stays charged.
-    if receipt.spent < spent:
+    listed = sum((charge.epsilon for charge in receipt.charges if charge.mechanism != UNSPENT), Fraction(0))
+    if listed < spent:
         yield Finding(
-            "budget", "", f"the receipt lists charges of ε = {amount(receipt.spent)}, but {amount(spent)} was drawn for"
+            "budget", "", f"the receipt lists charges of ε = {amount(listed)}, but {amount(spent)} was drawn for"
         )

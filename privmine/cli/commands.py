@@ -24,6 +24,7 @@ from privmine.cli.plugins import plugins
 from privmine.cli.rules import rules
 from privmine.cli.screen import drop_output, fail
 from privmine.errors import PrivmineError
+from privmine.printable import printable_lines
 from privmine.registry import own_version
 
 # Without it, paragraphs of the help run into one another.
@@ -92,4 +93,4 @@ def _end(message: str, code: int) -> NoReturn:
 
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    click.echo(f"privmine: warning: {message}", err=True)
+    click.echo(f"privmine: warning: {printable_lines(str(message))}", err=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Iterator
@@ -16,6 +15,7 @@ from rich.status import Status
 from rich.table import Table
 
 from privmine.hookspecs import hookimpl
+from privmine.printable import json_text, printable_lines
 
 #: Wide enough that a table in a pipe is not folded.
 PIPE_WIDTH = 400
@@ -65,13 +65,13 @@ def print_whole_words(made: Table) -> None:
 
 
 def text(value: object) -> str:
-    """Text that rich shows as it is, brackets and all."""
-    return escape(str(value))
+    """Text that rich shows as it is, brackets and all; what is not printable is escaped."""
+    return escape(printable_lines(str(value)))
 
 
 def print_json(value: Any) -> None:
     """A result for programs."""
-    click.echo(json.dumps(value, ensure_ascii=False, indent=2))
+    click.echo(json_text(value))
 
 
 def drop_output() -> None:
@@ -81,7 +81,7 @@ def drop_output() -> None:
 
 def fail(message: str, code: int) -> NoReturn:
     """End the program with a sentence on stderr."""
-    click.echo(f"privmine: {message}", err=True)
+    click.echo(f"privmine: {printable_lines(message)}", err=True)
     sys.exit(code)
 
 

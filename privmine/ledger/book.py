@@ -13,6 +13,10 @@ from privmine.errors import UnknownNameError
 from privmine.ledger.chain import AlteredError, Row
 from privmine.ledger.values import FAILED, FINISHED, TRANSACTION, UNFINISHED, DatasetBudget, Entry
 
+#: Begins the fingerprint of a source. Earlier versions of privmine wrote fingerprints of the data's content, without
+#: it; those are kept, because checksums are computed from them, and never compared with anything.
+PUBLIC = "public:"
+
 _FRACTION = re.compile(r"([1-9][0-9]*)/([1-9][0-9]*)")
 
 
@@ -43,14 +47,14 @@ class Book:
         budgets: the budget of each dataset, in the order of their creation.
         charges: the row of each charge, by its number.
         endings: the event that ended a charge, by the number of the charge.
-        fingerprints: the first keyed fingerprint recorded for a dataset.
+        sources: the first keyed fingerprint of a source that was recorded for a dataset.
         rows: the rows themselves.
     """
 
     budgets: dict[str, DatasetBudget] = field(factory=dict)
     charges: dict[int, Row] = field(factory=dict)
     endings: dict[int, str] = field(factory=dict)
-    fingerprints: dict[str, str] = field(factory=dict, repr=False)
+    sources: dict[str, str] = field(factory=dict, repr=False)
     rows: list[Row] = field(factory=list, repr=False)
 
     @classmethod
@@ -58,6 +62,8 @@ class Book:
         """Add up rows whose checksums are right; what privmine would not have written is refused even so."""
         book = cls()
         for row in rows:
+            if not f"{row.dataset}{row.note}{row.unit or ''}".isprintable():
+                raise AlteredError(f"row {row.sequence} has text that privmine does not write")
             if row.unit is not None and row.event != "init":
                 raise AlteredError(f"row {row.sequence} names a unit, which only the budget has")
             match row.event:
@@ -110,8 +116,8 @@ class Book:
             raise AlteredError(f"row {row.sequence} charges more than there was")
         self.budgets[row.dataset] = budget
         self.charges[row.sequence] = row
-        if row.fingerprint is not None:
-            self.fingerprints.setdefault(row.dataset, row.fingerprint)
+        if row.fingerprint is not None and row.fingerprint.startswith(PUBLIC):
+            self.sources.setdefault(row.dataset, row.fingerprint)
 
     def _end_charge(self, row: Row) -> None:
         charge = None if row.charge is None else self.charges.get(row.charge)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 from collections.abc import Callable, Sequence
 
 from attrs import fields
 
 from privmine.errors import UnknownNameError
 from privmine.ledger.values import DatasetBudget, Entry
+from privmine.printable import json_text
 
 
 def log_text(format: str, budgets: Sequence[DatasetBudget], entries: Sequence[Entry]) -> str:  # noqa: A002
@@ -36,7 +36,7 @@ def _json(budgets: Sequence[DatasetBudget], entries: Sequence[Entry]) -> str:
         "datasets": [budget.to_dict() for budget in budgets],
         "entries": [entry.to_dict() for entry in entries],
     }
-    return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
+    return json_text(document) + "\n"
 
 
 _FORMATS: dict[str, Callable[[Sequence[DatasetBudget], Sequence[Entry]], str]] = {"csv": _csv, "json": _json}

@@ -173,6 +173,12 @@ def _refuse_what_is_no_ledger(path: Path) -> None:
     try:
         status = path.stat()
     except FileNotFoundError:
+        if path.is_symlink():
+            # Nothing is created through a link: its target may be on a disk that is not there at the moment.
+            raise LedgerError(
+                f"{path} is a symbolic link to {path.readlink()}, where there is no file. Bring that file back, or "
+                f"delete the link and create a ledger with `privmine budget init`, or `Ledger.init` in Python."
+            ) from None
         raise LedgerError(
             f"There is no ledger at {path}. Create it with "
             f"`privmine budget init --ledger {path} --dataset NAME --epsilon E`, or `Ledger.init` in Python."

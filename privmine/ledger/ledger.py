@@ -14,7 +14,7 @@ from attrs import field, frozen
 
 from privmine.errors import InputError, PrivmineWarning
 from privmine.ledger import checks
-from privmine.ledger.book import write_fraction
+from privmine.ledger.book import PUBLIC, write_fraction
 from privmine.ledger.chain import Row
 from privmine.ledger.export import log_text
 from privmine.ledger.file import Page, create, reading, writing
@@ -112,7 +112,7 @@ class Ledger:
         *,
         unit: str = TRANSACTION,
         note: str = "",
-        fingerprint: bytes | None = None,
+        source: str = "",
     ) -> LedgerCharge:
         """Charge a release, before anything is drawn for it. When this returns, the charge is on disk.
 
@@ -122,8 +122,9 @@ class Ledger:
             delta: its δ, if and only if the dataset's budget has one.
             unit: who the release protects; it must be the unit of the dataset's budget.
             note: a line for the log; it must not say anything of the data.
-            fingerprint: bytes that describe the data, such as a digest. Only a keyed hash of them is
-                kept, in the ledger file and nowhere else, to warn when a name is used with other data.
+            source: where the data comes from, in public words such as a path; never anything that depends
+                on its content. Another source than that of the dataset's first charge gives a warning. Only
+                a keyed hash is kept, in the ledger file and nowhere else.
 
         Raises:
             BudgetError: more than is left; the error has `requested` and `remaining`.
@@ -131,18 +132,20 @@ class Ledger:
             InputError: an amount is not usable, or of another privacy definition or unit than the dataset's.
             LedgerError: the file cannot be used; nothing was charged.
         """
+        if not isinstance(source, str):
+            raise InputError(f"The source of a charge must be text, not {type(source).__name__}.")
         order = name, charged_epsilon, charged_delta, _ = _order(dataset, epsilon, delta, unit)
         note = checks.note_text(note)
         with writing(self.path, self.timeout) as page:
             _after(page, *order)
-            keyed = None if fingerprint is None else _keyed(page, fingerprint)
-            if keyed is not None and page.book.fingerprints.get(name, keyed) != keyed:
-                # Before the charge, so that a warning turned into an error costs nothing.
+            keyed = _keyed(page, source) if source else None
+            if keyed is not None and page.book.sources.get(name, keyed) != keyed:
+                # Before the charge, so that a warning turned into an error costs nothing. It depends on public
+                # words only: one that depended on the data would answer questions about it for free.
                 warnings.warn(
-                    f"The dataset {name!r} was charged with other data before. A budget belongs to the data, "
-                    f"not to a name: check that this is the right one. (Read with another universe of items, with "
-                    f"another bound on the transactions of a unit, or with these merged, the same data looks like "
-                    f"other data.)",
+                    f"The dataset {name!r} was first charged for another source, or for another list of items. A "
+                    f"budget belongs to the data, not to a name: check that this is the right dataset. (The contents "
+                    f"are not compared.)",
                     PrivmineWarning,
                     stacklevel=2,
                 )
@@ -160,14 +163,6 @@ class Ledger:
         """
         kind = error if isinstance(error, type) else type(error)
         self._end(charge, "failed", kind.__name__ if kind.__name__.isidentifier() else "Exception")
-
-    def fingerprint_matches(self, dataset: str, fingerprint: bytes) -> bool | None:
-        """Whether the dataset was first charged with this data; None if no fingerprint was recorded."""
-        name = checks.dataset_name(dataset)
-        with reading(self.path, self.timeout) as page:
-            page.book.budget(name)
-            recorded = page.book.fingerprints.get(name)
-            return None if recorded is None else hmac.compare_digest(recorded, _keyed(page, fingerprint))
 
     def _look_up(self, dataset: str | None) -> tuple[tuple[DatasetBudget, ...], tuple[Entry, ...]]:
         name = None if dataset is None else checks.dataset_name(dataset)
@@ -230,7 +225,5 @@ def _row(
     )
 
 
-def _keyed(page: Page, fingerprint: bytes) -> str:
-    if not isinstance(fingerprint, bytes):
-        raise InputError(f"A fingerprint must be bytes, not {type(fingerprint).__name__}.")
-    return hmac.new(page.head.key, fingerprint, "sha256").hexdigest()
+def _keyed(page: Page, source: str) -> str:
+    return PUBLIC + hmac.new(page.head.key, source.encode("utf-8", "surrogatepass"), "sha256").hexdigest()

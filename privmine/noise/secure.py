@@ -18,6 +18,7 @@ from opendp.mod import enable_features
 
 from privmine.errors import InputError
 from privmine.model import IntArray
+from privmine.noise.faults import fault, faulty_version
 from privmine.noise.noisy_top import noisy_top
 from privmine.noise.protocol import Tail
 from privmine.noise.selection import select
@@ -39,6 +40,11 @@ class SecureNoise:
     """
 
     private = True
+
+    def __attrs_post_init__(self) -> None:
+        # Here, because a run makes its source of noise before it charges anything.
+        if faulty := faulty_version(self.name):
+            raise InputError(f"{fault(faulty)} Nothing was charged. Upgrade it: pip install --upgrade opendp.")
 
     @property
     def name(self) -> str:

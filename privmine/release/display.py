@@ -6,6 +6,8 @@ import json
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from privmine.printable import printable
+
 if TYPE_CHECKING:
     from privmine.intervals import Interval
     from privmine.release.model import Release
@@ -22,7 +24,7 @@ def items_text(items: tuple[Any, ...]) -> str:
 
 
 def _label(item: Any) -> str:
-    label = "".join(c if c.isprintable() else repr(c)[1:-1] for c in str(item))
+    label = printable(str(item))
     # Unquoted, "salt, fine" would read as two items.
     return json.dumps(label, ensure_ascii=False) if ", " in label or label.startswith('"') else label
 
@@ -49,7 +51,7 @@ def headline(release: Release) -> str:
     count = f"{len(release)} of {release.requested}" if len(release) < release.requested else f"{len(release)}"
     about = "" if release.receipt.n_public else "about "
     itemsets = "itemset" if count == "1" else "itemsets"
-    total, counted = f"{release.total:,.0f}", release.receipt.counted
+    total, counted = f"{release.total:,.0f}", printable(release.receipt.counted)
     # The first word is what is counted; others say of whom.
     counted = counted.replace("transactions", "transaction", 1) if total == "1" else counted
     return f"{count} {kind} frequent {itemsets} of {about}{total} {counted}"

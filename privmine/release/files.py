@@ -5,20 +5,27 @@ from __future__ import annotations
 import csv
 import io
 import json
+import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from itertools import takewhile
-from math import isfinite
+from math import inf
 from pathlib import Path
 from typing import Any
 
-from privmine.errors import DataError, InputError
+from privmine.errors import DataError, InputError, PrivmineWarning
 from privmine.files import check_place, written
 from privmine.intervals import KeptLaw, check_level, law_from_dict
+from privmine.noise.faults import fault, faulty_version
+from privmine.printable import json_text
 from privmine.privacy import Receipt
 from privmine.release.display import CAVEAT, DEFAULT_LEVEL, as_html, percent
 from privmine.release.model import FrequentItemset, Release
 from privmine.release.tables import FORMAT, FORMAT_VERSION, facts, library, to_arrow
+
+#: More than any release has; what a file says beyond these is no count of transactions, and no number of itemsets.
+LARGEST = 1e100
+MOST_ROWS = 1_000_000
 
 _MARK = "# privmine: "
 
@@ -51,7 +58,7 @@ def to_json(release: Release, level: float = DEFAULT_LEVEL) -> str:
         }
         for found, (low, high), law in zip(release, release.intervals(level), laws, strict=True)
     ]
-    return json.dumps({**whole, "intervals": CAVEAT, "itemsets": rows}, ensure_ascii=False, indent=2) + "\n"
+    return json_text({**whole, "intervals": CAVEAT, "itemsets": rows}) + "\n"
 
 
 def to_csv(release: Release, level: float = DEFAULT_LEVEL) -> str:
@@ -131,20 +138,37 @@ def save(release: Release, path: str | Path, level: float = DEFAULT_LEVEL) -> No
 
 
 def load(path: str | Path) -> Release:
-    """Read a release that `save` wrote as CSV, JSON or Parquet, also by an earlier version."""
+    """Read a release that `save` wrote as CSV, JSON or Parquet, also by an earlier version.
+
+    A file may come from anybody, so that nothing in it is believed: every number is checked for its range, and the
+    charges must sum to ε. A release whose noise is known to be biased gives a `PrivmineWarning`.
+
+    Raises:
+        DataError: the file cannot be read, or is not a release as `save` writes it.
+    """
     path = Path(path)
-    parquet = library("pyarrow.parquet", "Parquet") if path.suffix.lower() == ".parquet" else None
+    suffix = path.suffix.lower()
+    if suffix == ".parquet":
+        library("pyarrow.parquet", "Parquet")
+    reader = {".parquet": _from_parquet, ".json": _from_json}.get(suffix, _from_csv)
     try:
-        if parquet is not None:
-            return _from_table(parquet.read_table(path))
-        text = path.read_text(encoding="utf-8-sig")
-        return _from_json(text) if path.suffix.lower() == ".json" else _from_csv(text)
+        release = reader(path)
     except _NewerVersionError:
         raise DataError(f"{path} was saved by a newer privmine; upgrade privmine to read it.") from None
     except OSError as error:
         raise DataError(f"Cannot read {path}: {error.strerror or 'it is not a file of that kind'}.") from None
-    except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError, csv.Error):
+    except InputError as error:
+        raise DataError(f"{path} is not a release that privmine saved: {str(error).rstrip('.')}.") from None
+    except Exception:  # noqa: BLE001 - a damaged or crafted file fails in many ways, of other libraries too
         raise DataError(f"{path} is not a release that privmine saved as CSV, JSON or Parquet.") from None
+    if release.receipt.private and (version := faulty_version(release.receipt.noise)):
+        warnings.warn(
+            f"{path}: {fault(version)} So this release protects less than its receipt says, and its intervals may be "
+            "wrong. Do not pass it on. Upgrade OpenDP and make a new release; its ε adds to what this one cost.",
+            PrivmineWarning,
+            stacklevel=2,
+        )
+    return release
 
 
 class _NewerVersionError(Exception):
@@ -155,55 +179,90 @@ def _release(whole: dict[str, Any], rows: Iterable[tuple[Any, Any, Any, Any, Any
     """Put a release together from facts and rows (items, count, support, standard error, position of the law)."""
     if whole["format"] != FORMAT:
         raise ValueError
-    if whole["format_version"] > FORMAT_VERSION:
+    if _whole_number(whole["format_version"], 1, inf) > FORMAT_VERSION:
         raise _NewerVersionError
     # The first version had no laws.
     laws = [law_from_dict(law) for law in whole.get("laws", ())]
 
     def law(number: Any) -> KeptLaw | None:
-        return None if number in (None, "") else laws[int(number)]
+        return None if number is None else laws[_whole_number(number, 0, len(laws) - 1)]
 
-    itemsets = [
-        FrequentItemset(_labels(items), _number(count), _number(support), _number(error), law(number))
+    itemsets = tuple(
+        FrequentItemset(_labels(items), _number(count), _number(support, 0, 1), _number(error, 0), law(number))
         for items, count, support, error, number in rows
-    ]
+    )
+    if len({type(label) for found in itemsets for label in found.items}) > 1:
+        raise InputError("its labels must be all numbers or all texts")
+    receipt = Receipt.from_dict(whole["receipt"])
+    if whole.get("private", receipt.private) is not receipt.private:
+        raise InputError("it says of itself that it is private, and that it is not")
     return Release(
-        tuple(itemsets),
-        int(whole["requested"]),
-        _number(whole["total"]),
-        _number(whole["total_error"]),
-        Receipt.from_dict(whole["receipt"]),
+        itemsets,
+        _whole_number(whole["requested"], max(len(itemsets), 1), MOST_ROWS),
+        _number(whole["total"], 1),
+        _number(whole["total_error"], 0),
+        receipt,
         law(whole.get("total_law")),
     )
 
 
-def _number(value: Any) -> float:
-    number = float(value)
-    if not isfinite(number):
-        raise ValueError
-    return number
+def _number(value: Any, least: float = -LARGEST, most: float = LARGEST) -> float:
+    """A number within bounds; a truth value is none, and neither is NaN within any."""
+    if type(value) not in (int, float) or not least <= value <= most:
+        raise InputError("a number in it is missing, of another type, or out of range")
+    return float(value)
+
+
+def _whole_number(value: Any, least: float, most: float) -> int:
+    if type(value) is not int:
+        raise InputError("a number in it must be whole")
+    _number(value, least, most)
+    return value
 
 
 def _labels(items: Any) -> tuple[Any, ...]:
-    if not isinstance(items, list) or not all(isinstance(item, str | int) for item in items):
-        raise ValueError
-    return tuple(items)
+    if not isinstance(items, list) or not items or len(set(items)) < len(items):
+        raise InputError("an itemset in it must be a list of different items")
+    return tuple(_label(item) for item in items)
 
 
-def _from_json(text: str) -> Release:
-    whole = json.loads(text)
+def _label(item: Any) -> str | int:
+    """Text that can be written, or a number of 64 bits."""
+    if type(item) is int:
+        return _whole_number(item, -(2**63), 2**63 - 1)
+    if not isinstance(item, str):
+        raise InputError("a label in it must be text or a whole number")
+    item.encode()
+    return item
+
+
+def _json(text: str | bytes) -> Any:
+    """Read JSON; NaN and Infinity are Python's own additions to it."""
+    return json.loads(text, parse_constant=_refuse_constant)
+
+
+def _refuse_constant(_name: str) -> None:
+    raise ValueError
+
+
+def _from_json(path: Path) -> Release:
+    whole = _json(path.read_text(encoding="utf-8-sig"))
     names = ("items", "count", "support", "standard_error")
     return _release(whole, ((*(row[name] for name in names), row.get("law")) for row in whole["itemsets"]))
 
 
-def _from_csv(text: str) -> Release:
-    lines = text.splitlines(keepends=True)
+def _from_csv(path: Path) -> Release:
+    lines = path.read_text(encoding="utf-8-sig").splitlines(keepends=True)
     head = list(takewhile(lambda line: line.startswith("#"), lines))
-    whole = json.loads(next((line.removeprefix(_MARK) for line in head if line.startswith(_MARK)), ""))
+    whole = _json(next((line.removeprefix(_MARK) for line in head if line.startswith(_MARK)), ""))
     with _cells_of_any_size():
         body = list(csv.DictReader(io.StringIO("".join(lines[len(head) :]), newline="")))
     rows = (
-        (json.loads(row["itemsets"]), row["count"], row["support"], row["standard_error"], row.get("law"))
+        (
+            _json(row["itemsets"]),
+            *(float(row[name]) for name in ("count", "support", "standard_error")),
+            int(row["law"]) if row.get("law") else None,
+        )
         for row in body
     )
     return _release(whole, rows)
@@ -219,11 +278,16 @@ def _cells_of_any_size() -> Iterator[None]:
         csv.field_size_limit(usual)
 
 
-def _from_table(table: Any) -> Release:
+def _from_parquet(path: Path) -> Release:
+    with library("pyarrow.parquet", "Parquet").ParquetFile(path) as file:
+        # Compressed, any number of equal rows is a small file.
+        if file.metadata.num_rows > MOST_ROWS:
+            raise InputError(f"it has more than {MOST_ROWS:,} rows")
+        table = file.read()
     metadata = table.schema.metadata or {}
     # In the first version items were text in the table, and labels of their own type beside it.
     first = b"privmine.labels" in metadata
-    itemsets = json.loads(metadata[b"privmine.labels"]) if first else table["itemsets"].to_pylist()
+    itemsets = _json(metadata[b"privmine.labels"]) if first else table["itemsets"].to_pylist()
     columns = [table[name].to_pylist() for name in ("count", "support", "standard_error")]
     laws = table["law"].to_pylist() if "law" in table.column_names else [None] * len(table)
-    return _release(json.loads(metadata[b"privmine"]), zip(itemsets, *columns, laws, strict=True))
+    return _release(_json(metadata[b"privmine"]), zip(itemsets, *columns, laws, strict=True))

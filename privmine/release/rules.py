@@ -17,6 +17,7 @@ import numpy as np
 
 from privmine.errors import InputError, UnknownNameError
 from privmine.model import FloatArray, IntArray
+from privmine.printable import json_text
 
 if TYPE_CHECKING:
     from privmine.release.model import Release
@@ -138,7 +139,7 @@ def to_json(release: Release, columns: dict[str, Any]) -> str:
     }
     rows = [dict(zip(plain, row, strict=True)) for row in zip(*plain.values(), strict=True)]
     facts = {"private": release.receipt.private, "receipt": release.receipt.to_dict(), "rules": rows}
-    return json.dumps(facts, ensure_ascii=False, allow_nan=False, indent=2) + "\n"
+    return json_text(facts, allow_nan=False) + "\n"
 
 
 def _finite(value: Any) -> Any:

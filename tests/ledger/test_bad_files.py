@@ -93,7 +93,6 @@ def test_a_bad_file_is_left_alone(path: Path, kind: str) -> None:
         ledger.export,
         lambda: ledger.charge("orders", 0.1),
         lambda: ledger.init("new", epsilon=1),
-        lambda: ledger.fingerprint_matches("orders", b""),
     ]
     for use in uses:
         with pytest.raises(LedgerError, match=message):
@@ -234,3 +233,18 @@ def test_read_only(
     path.chmod(0o600)
     assert Ledger(path).budget("orders").spent_epsilon == 0
     assert sorted(file.name for file in shared_folder.iterdir()) == ["budget.db"]
+
+
+def test_a_link_to_nothing_is_told(path: Path) -> None:
+    """Not as a missing ledger that `init` would create: nothing is written through a link, to wherever it leads."""
+    target = path.with_name("elsewhere.db")
+    path.symlink_to(target)
+    for use in (lambda: Ledger(path).init("orders", 1), lambda: Ledger(path).show()):
+        with pytest.raises(LedgerError, match=r"is a symbolic link to .*elsewhere\.db, where there is no file\. Bring"):
+            use()
+    assert not target.exists()
+    path.unlink()
+    Ledger(target).init("orders", 1)
+    path.symlink_to(target)
+    assert Ledger(path).init("visits", 1).name == "visits"
+    assert [made.name for made in Ledger(target).show()] == ["orders", "visits"]

@@ -1,4 +1,4 @@
-"""The log says what became of every charge; exports carry it, and never a fingerprint."""
+"""The log says what became of every charge; exports carry it, and never a source."""
 
 from __future__ import annotations
 
@@ -112,36 +112,36 @@ def test_an_unknown_format(ledger: Ledger) -> None:
         ledger.export("xml")
 
 
-def test_a_fingerprint_warns_of_other_data(ledger: Ledger) -> None:
-    """The first data charged to a name is remembered, and other data gets a warning, but is charged."""
-    assert ledger.fingerprint_matches("orders", b"data") is None
+def test_another_source_gives_a_warning(ledger: Ledger) -> None:
+    """The first source charged to a name is remembered, and another one gets a warning, but is charged."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        ledger.charge("orders", 0.1, fingerprint=b"data")
-        ledger.charge("orders", 0.1, fingerprint=b"data")
-        ledger.charge("visits", 0.1, delta=1e-4, fingerprint=b"other data")
-    assert ledger.fingerprint_matches("orders", b"data") is True
-    assert ledger.fingerprint_matches("orders", b"other data") is False
-    with pytest.warns(PrivmineWarning, match="'orders' was charged with other data before") as caught:
-        ledger.charge("orders", 0.1, fingerprint=b"other data")
+        ledger.charge("orders", 0.1)
+        ledger.charge("orders", 0.1, source="june.csv")
+        ledger.charge("orders", 0.1, source="june.csv")
+        ledger.charge("orders", 0.1)
+        ledger.charge("visits", 0.1, delta=1e-4, source="july.csv")
+    with pytest.warns(PrivmineWarning, match="'orders' was first charged for another source") as caught:
+        ledger.charge("orders", 0.1, source="july.csv")
     assert caught[0].filename == __file__
-    assert ledger.fingerprint_matches("orders", b"data") is True
-    assert ledger.budget("orders").spent_epsilon == Fraction(3, 10)
+    with pytest.warns(PrivmineWarning):
+        ledger.charge("orders", 0.1, source="july.csv")
+    assert ledger.budget("orders").spent_epsilon == Fraction(6, 10)
 
 
 def test_a_warning_turned_into_an_error_costs_nothing(ledger: Ledger) -> None:
     """The warning comes before the charge."""
-    ledger.charge("orders", 0.1, fingerprint=b"data")
+    ledger.charge("orders", 0.1, source="june.csv")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         with pytest.raises(PrivmineWarning):
-            ledger.charge("orders", 0.1, fingerprint=b"other data")
+            ledger.charge("orders", 0.1, source="july.csv")
     assert ledger.budget("orders").spent_epsilon == Fraction(1, 10)
 
 
-def test_a_fingerprint_is_never_shown(ledger: Ledger, path: Path) -> None:
-    """Neither the fingerprint nor the key is in an export, in the log or in any repr, and each ledger has its own."""
-    charge = ledger.charge("orders", 0.1, fingerprint=b"data")
+def test_a_source_is_never_shown(ledger: Ledger, path: Path) -> None:
+    """Neither the source, its hash nor the key is in an export, in the log or in any repr; each ledger has its own."""
+    charge = ledger.charge("orders", 0.1, source="/home/alice/june.csv")
     with closing(sqlite3.connect(path)) as connection:
         [fingerprint] = connection.execute("SELECT fingerprint FROM entries WHERE sequence = 3").fetchone()
         [key] = connection.execute("SELECT key FROM head").fetchone()
@@ -153,17 +153,19 @@ def test_a_fingerprint_is_never_shown(ledger: Ledger, path: Path) -> None:
         repr(ledger.show()),
         repr(charge),
     ]
-    assert len(fingerprint) == 64
-    assert not any(secret in text for text in shown for secret in (fingerprint, key.hex(), repr(key)))
+    kind, _, digest = fingerprint.partition(":")
+    assert (kind, len(digest)) == ("public", 64)
+    assert b"alice" not in path.read_bytes()
+    assert not any(secret in text for text in shown for secret in ("alice", digest, key.hex(), repr(key)))
 
     other = Ledger(path.with_name("other.db"))
     other.init("orders", 1)
-    other.charge("orders", 0.1, fingerprint=b"data")
+    other.charge("orders", 0.1, source="/home/alice/june.csv")
     with closing(sqlite3.connect(other.path)) as connection:
         assert connection.execute("SELECT fingerprint FROM entries WHERE sequence = 2").fetchone() != (fingerprint,)
 
 
-def test_a_fingerprint_is_bytes(ledger: Ledger) -> None:
-    """Text is not mistaken for a digest."""
-    with pytest.raises(InputError, match="must be bytes, not str"):
-        ledger.charge("orders", 0.1, fingerprint="data")  # type: ignore[arg-type]
+def test_a_source_is_text(ledger: Ledger) -> None:
+    """Bytes, such as a digest of the data, are refused."""
+    with pytest.raises(InputError, match="must be text, not bytes"):
+        ledger.charge("orders", 0.1, source=b"digest")  # type: ignore[arg-type]

@@ -21,7 +21,7 @@ from privmine.ledger.chain import AlteredError, Head, Row, verify
 @pytest.fixture
 def spent(ledger: Ledger) -> Ledger:
     """A ledger with a history; its rows are: 2 inits, charge, finished, charge, failed, charge with δ, charge."""
-    ledger.finish(ledger.charge("orders", "1/3", note="first", fingerprint=b"data"))
+    ledger.finish(ledger.charge("orders", "1/3", note="first", source="orders.csv"))
     ledger.fail(ledger.charge("orders", "1/4"), ValueError)
     ledger.charge("visits", "1/2", delta="1/2000")
     ledger.charge("orders", "1/5")
@@ -192,6 +192,8 @@ FORGED = {
     ],
     "charge with a unit": [row(1, "init", "1/1"), evolve(row(2, "charge", "1/2"), unit="customer_id")],
     "unit that is none": [evolve(row(1, "init", "1/1"), unit="transaction")],
+    "text that steers a terminal": [evolve(row(1, "init", "1/1"), note="\x1b[2J")],
+    "name that is turned around": [row(1, "init", "1/1", dataset="\u202eorders")],
     "unknown event": [row(1, "refund", "1/1")],
     "time": [evolve(row(1, "init", "1/1"), time="yesterday")],
     "local time": [evolve(row(1, "init", "1/1"), time="2026-01-01T00:00:00")],

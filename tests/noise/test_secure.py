@@ -59,12 +59,14 @@ def test_noise_keeps_the_shape(shape):
     assert not values.any()
 
 
+# OpenDP before 0.14.2 is biased at a scale of 3 (opendp issue 2638).
+@pytest.mark.parametrize("scale", [Fraction(3), Fraction(7, 2)], ids=str)
 @pytest.mark.parametrize("size", [LONGEST_FOR_OPENDP, LONG])
-def test_laplace_has_its_exact_probabilities(size, assert_fits):
+def test_laplace_has_its_exact_probabilities(size, scale, assert_fits):
     """About 60,000 draws around 5 fit the discrete Laplace distribution, in short arrays and in long ones."""
     source, values = SecureNoise(), np.full(size, 5)
-    draws = [x - 5 for _ in range(60) for x in source.laplace(values, Fraction(7, 2)).tolist()]
-    assert_fits(draws, laplace_probabilities(3.5, 40))
+    draws = [x - 5 for _ in range(60) for x in source.laplace(values, scale).tolist()]
+    assert_fits(draws, laplace_probabilities(float(scale), 40))
 
 
 def test_gaussian_has_its_exact_probabilities(assert_fits):

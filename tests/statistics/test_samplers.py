@@ -66,7 +66,8 @@ def ordered_probabilities(scores, n, rate, tail):
     return outcomes
 
 
-@pytest.mark.parametrize("scale", [Fraction(1, 2), Fraction(2), Fraction(10, 3)])
+# OpenDP before 0.14.2 is biased at 3 and 5, but not at powers of 2 (opendp issue 2638).
+@pytest.mark.parametrize("scale", [Fraction(1, 2), Fraction(2), Fraction(3), Fraction(10, 3), Fraction(5)], ids=str)
 @pytest.mark.parametrize("size", [LONGEST_FOR_OPENDP, DRAWS], ids=["opendp", "vectorised"])
 def test_laplace(scale, size):
     """10^6 discrete Laplace draws, by OpenDP in short arrays and by the vectorised sampler in a long one."""

@@ -38,6 +38,7 @@ def test_a_run_spends_exactly_epsilon_in_two_halves(tiny, method, epsilon):
         ("reconstruct_counts", Fraction(epsilon) / 2),
     ]
     assert receipt.spent == Fraction(epsilon) == receipt.epsilon
+    assert "left unspent" not in {charge.mechanism for charge in receipt.charges}
     assert receipt.charges[1].query == "supports of 4 itemsets"
     assert all(charge.verified for charge in receipt.charges)
 
