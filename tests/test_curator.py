@@ -95,6 +95,16 @@ def test_choose_clamps_to_the_candidates_and_pays_for_those_draws() -> None:
     assert noise.calls[0][2] == Fraction(1, 3)
 
 
+def test_noisy_selection_pays_for_each_of_its_draws() -> None:
+    """n of the largest need n times the noise of one, n after clamping, and twice that where scores go both ways."""
+    scales = []
+    for query, n in ((ItemSupports(3), 1), (ItemSupports(3), 2), (ItemSupports(3), 10), (RankGap(2, 1, 3), 2)):
+        curator, noise = watched()
+        curator.choose_noisy(query, n, Fraction(1, 4))
+        scales.append(noise.calls[0][2])
+    assert scales == [4, 8, 12, 16]
+
+
 def test_choosing_none_is_free() -> None:
     """n = 0 charges nothing and answers nothing."""
     desk = make_desk()

@@ -5,8 +5,8 @@ Every mutant of a module meets the tests that run the changed function, quickest
 
 mutmut makes the mutants (`operators.py`) but does not run them: it leaves out all decorated functions, and here
 these are the `sensitivity` of every query and the stages of every component. Instead a pytest session
-collects the tests once; for each mutant it forks, puts the changed code into the functions that exist, and runs
-the tests. Where code that runs at import was changed, a fork that has not imported privmine yet starts anew.
+collects the tests once; for each mutant a fork of it puts the changed code into the functions that exist, and
+runs the tests. Where code that runs at import was changed, a fork that has not imported privmine yet starts anew.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
 from types import CodeType, FunctionType
-from typing import Any
+from typing import Any, TypeAlias
 
 import pytest
 from attrs import define
@@ -47,14 +47,14 @@ PACKAGE = ROOT / "privmine"
 LIBRARIES = ("attrs", "cattrs", "igraph", "numpy", "opendp.prelude", "pandas", "pluggy", "rich", "scipy.stats")
 #: Memory that a mutant may take; some of them ask for all there is.
 MEMORY = 4 * 2**30
-#: Seconds after which a mutant that waits, rather than computes, is ended.
-LONGEST = 600
-ENDED_BY_TIME = (signal.SIGKILL, signal.SIGPROF)
+#: Seconds after which a test that waits, rather than computes, is ended.
+LONGEST_WAIT = 600
+TIMERS = (signal.SIGALRM, signal.SIGPROF)
 #: Hypothesis is imported before pytest could rewrite its assertions.
 REWRITING = ("-W", "ignore::pytest.PytestAssertRewriteWarning")
 
 
-@define
+@define(eq=False)
 class Trial:
     """A mutant of a module, and what became of it."""
 
@@ -82,8 +82,8 @@ def written_by_hand(module: str, entries: list[dict[str, Any]]) -> list[Mutant]:
     return mutants
 
 
-def in_fork(work: Callable[[], str], seconds: float) -> str:
-    """What the work returns in a process of its own: "timeout" if it takes too long, "crash" if it dies."""
+def in_fork(work: Callable[[], str]) -> str:
+    """What the work returns in a process of its own: "timeout" if that was ended by a timer, "crash" if it died."""
     reading, writing = os.pipe()
     child = os.fork()
     if not child:
@@ -103,18 +103,39 @@ def in_fork(work: Callable[[], str], seconds: float) -> str:
             sys.stderr.flush()
             os._exit(status)
     os.close(writing)
-    previous = signal.signal(signal.SIGALRM, lambda *_: os.killpg(child, signal.SIGKILL))
-    signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
-        with os.fdopen(reading) as answer:
-            text = answer.read()
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, previous)
+    with os.fdopen(reading) as answer:
+        text = answer.read()
     _, status = os.waitpid(child, 0)
     if status:
-        return "timeout" if os.WIFSIGNALED(status) and os.WTERMSIG(status) in ENDED_BY_TIME else "crash"
+        return "timeout" if os.WIFSIGNALED(status) and os.WTERMSIG(status) in TIMERS else "crash"
     return text
+
+
+def limit_time(seconds: float) -> None:
+    """End this process if it computes much longer than this, or waits for ever."""
+    signal.setitimer(signal.ITIMER_PROF, 3 + 5 * seconds)
+    signal.setitimer(signal.ITIMER_REAL, LONGEST_WAIT)
+
+
+class Outcomes:
+    """What became of mutants, in a file that forks share."""
+
+    def __init__(self, place: Path, trials: list[Trial]) -> None:
+        self._place = place
+        self._trials = trials
+        place.touch()
+
+    def __call__(self, trial: Trial) -> None:
+        """Note the outcome of a trial."""
+        with self._place.open("a") as file:
+            file.write(json.dumps([self._trials.index(trial), trial.outcome, str(trial)]) + "\n")
+
+    def all(self) -> dict[int, str]:
+        """The outcomes so far, by the number of the trial."""
+        return {number: outcome for number, outcome, _ in map(json.loads, self._place.read_text().splitlines())}
+
+    def __contains__(self, trial: Trial) -> bool:
+        return self._trials.index(trial) in self.all()
 
 
 class Known:
@@ -130,10 +151,14 @@ class Known:
         return sorted(found & set(self.seconds), key=self.seconds.__getitem__)
 
 
+#: A trial, the tests that it meets with their times, and what to put into which function.
+Job: TypeAlias = tuple[Trial, list[tuple[pytest.Item, float]], list[tuple[FunctionType, CodeType]]]
+
+
 class Session:
     """A pytest plugin that runs mutants instead of the tests."""
 
-    def __init__(self, trials: list[Trial], report: Callable[[Trial], None], notes: dict[str, Any]) -> None:
+    def __init__(self, trials: list[Trial], report: Outcomes, notes: dict[str, Any]) -> None:
         self._trials = trials
         self._report = report
         self._notes = notes
@@ -143,20 +168,25 @@ class Session:
         """Measure the tests, then try the mutants that need no new import."""
         items = {item.nodeid: item for item in session.items}
         modules = sorted({trial.module for trial in self._trials})
-        text = in_fork(lambda: measure(session, items, modules), 3600)
+        text = in_fork(lambda: measure(session, items, modules))
         self._notes.update(json.loads(text))
         known = Known(**self._notes)
         functions = living_functions(modules)
         gc.collect()
         gc.freeze()  # A collection in a fork would copy all that the forks share.
+        jobs = []
         for trial in self._trials:
             swaps = swaps_for(trial, functions)
-            if swaps is None:
-                continue  # It has to be imported anew, which this process cannot do.
-            names = known.tests_of(trial.module, function_lines(trial))
-            chosen = [(items[name], known.seconds[name]) for name in names]
-            trial.outcome = in_fork(lambda: swap_and_run(session, chosen, swaps), LONGEST)  # noqa: B023
-            self._report(trial)
+            if swaps is not None:  # Otherwise it has to be imported anew, which this process cannot do.
+                names = known.tests_of(trial.module, function_lines(trial))
+                jobs.append((trial, [(items[name], known.seconds[name]) for name in names], swaps))
+        while jobs:
+            ended = in_fork(lambda: try_many(session, jobs, self._report))  # noqa: B023
+            jobs = [job for job in jobs if job[0] not in self._report]
+            if jobs and ended in ("timeout", "crash"):
+                jobs[0][0].outcome = ended
+                self._report(jobs[0][0])
+                jobs = jobs[1:]
         return True
 
 
@@ -179,25 +209,35 @@ def measure(session: pytest.Session, items: dict[str, pytest.Item], modules: lis
     return json.dumps({"seconds": seconds, "touching": touching})
 
 
-def swap_and_run(
-    session: pytest.Session, timed: list[tuple[pytest.Item, float]], swaps: list[tuple[FunctionType, CodeType]]
-) -> str:
-    """Run the tests with other code in the functions, until one fails or takes much longer than it should."""
+def try_many(session: pytest.Session, jobs: list[Job], report: Outcomes) -> str:
+    """Try mutants one after another in this process, until one of them leaves something behind."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    for function, code in swaps:
-        function.__code__ = code
-    for place, (item, seconds) in enumerate(timed):
-        limit_processor_time(seconds)
-        following = timed[place + 1][0] if place + 1 < len(timed) else None
-        item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
-        if session.testsfailed:
-            return item.nodeid
-    return "survived"
+    for place, (trial, timed, swaps) in enumerate(jobs):
+        originals = [(function, function.__code__) for function, _ in swaps]
+        for function, code in swaps:
+            function.__code__ = code
+        failed = first_failure(session, timed)
+        for function, code in originals:
+            function.__code__ = code
+        # A test that fails without the mutant as well tells nothing: try this one again in a fresh process.
+        spoilt = bool(failed) and bool(first_failure(session, failed))
+        if not spoilt or not place:
+            trial.outcome = failed[0][0].nodeid if failed else "survived"
+            report(trial)
+        if spoilt:
+            break
+    return ""
 
 
-def limit_processor_time(seconds: float) -> None:
-    """End this process if it computes much longer than this; waiting for a busy machine does not count."""
-    signal.setitimer(signal.ITIMER_PROF, 3 + 5 * seconds)
+def first_failure(session: pytest.Session, timed: list[tuple[pytest.Item, float]]) -> list[tuple[pytest.Item, float]]:
+    """The first test that fails, with its time, or nothing."""
+    before = session.testsfailed
+    for item, seconds in timed:
+        limit_time(seconds)
+        item.config.hook.pytest_runtest_protocol(item=item, nextitem=None)
+        if session.testsfailed > before:
+            return [(item, seconds)]
+    return []
 
 
 def living_functions(modules: list[str]) -> dict[str, dict[CodeType, list[FunctionType]]]:
@@ -312,7 +352,7 @@ class Quickest:
 
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
         """Give each test its time."""
-        limit_processor_time(self._seconds[item.nodeid])
+        limit_time(self._seconds[item.nodeid])
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Note the test that failed."""
@@ -337,30 +377,22 @@ def options(place: Path) -> list[str]:
 def run_group(tests: list[str], trials: list[Trial], place: Path, report: Callable[[Trial], None]) -> None:
     """All trials that have the same tests."""
     notes: dict[str, Any] = {}
-    told = place / "told.jsonl"
-    told.touch()
+    outcomes = Outcomes(place / f"{len(list(place.iterdir()))}.jsonl", trials)
 
     def hot() -> str:
-        with told.open("a") as file:
-
-            def note(trial: Trial) -> None:
-                file.write(json.dumps([trials.index(trial), trial.outcome]) + "\n")
-                file.flush()
-
-            pytest.main([*options(place / "hot"), *tests], plugins=[Session(trials, note, notes)])
+        pytest.main([*options(place / "hot"), *tests], plugins=[Session(trials, outcomes, notes)])
         return json.dumps(notes["seconds"])
 
-    text = in_fork(hot, 6 * 3600)
+    text = in_fork(hot)
     if text in ("timeout", "crash"):
         sys.exit(f"The tests {tests} could not be run.")
     seconds = json.loads(text)
-    for line in told.read_text().splitlines():
-        number, outcome = json.loads(line)
+    for number, outcome in outcomes.all().items():
         trials[number].outcome = outcome
         report(trials[number])
     for trial in trials:
         if not trial.outcome:
-            trial.outcome = in_fork(lambda: import_and_run(trial, tests, seconds, place / "cold"), LONGEST)  # noqa: B023
+            trial.outcome = in_fork(lambda: import_and_run(trial, tests, seconds, place / "cold"))  # noqa: B023
             report(trial)
 
 
