@@ -128,6 +128,12 @@ def test_a_price_of_nothing_is_refused(price: object) -> None:
         make_curator(make_desk()).measure(ItemSupports(3), price)
 
 
+def test_a_price_that_is_no_number_is_named() -> None:
+    """The message says that it is ε which is wrong."""
+    with pytest.raises(InputError, match="^ε must be a number"):
+        make_curator(make_desk()).measure(ItemSupports(3), "much")
+
+
 def test_an_exhausted_share_is_refused_without_a_price() -> None:
     """A stage that has spent all gets nothing more by not naming a price."""
     curator = make_curator(make_desk())
