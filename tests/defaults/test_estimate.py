@@ -16,6 +16,7 @@ BASKETS = [[0, 1], [0]]
     ("k", "items", "max_length", "asked"),
     [
         (20, 30, None, RankGap(22, 5, 20)),  # η·k = 22 itemsets need 5 items
+        (6, 30, None, RankGap(7, 3, 6)),  # 3 items have exactly 7
         (20, 8, None, RankGap(22, 5, 8)),  # no more than there are
         (20, 30, 2, RankGap(22, 7, 20, 2)),  # 6 items have only 21 itemsets of up to two
     ],
