@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from privmine.api import Itemset
-from privmine.defaults.reconstruct import Combined, combine
+from privmine.defaults.reconstruct import Combined, combine, superset_sums
 
 
 def test_recipes_stay_apart_with_very_many_bases() -> None:
@@ -74,3 +74,18 @@ def test_every_support_is_the_best_unbiased_mean(sets: list[frozenset[int]], see
             for size in sorted({count for count, _ in recipe})
         ]
         np.testing.assert_allclose(found.profiles[found.profile_of[row]], profile)
+
+
+@pytest.mark.parametrize("items", [63, 64, 65, 130])
+def test_any_number_of_items_is_told_apart(items: int) -> None:
+    """Itemsets are keyed by words of 64 items; none is lost or confused where a word ends."""
+    found = combine(tuple((item,) for item in range(items)), [np.array([0, item + 1]) for item in range(items)])
+    assert len(found.itemsets) == items + 1
+    for row, subset in enumerate(found.itemsets):
+        if subset:
+            assert found.counts[row] == subset[0] + 1
+
+
+def test_sums_of_the_largest_bins_do_not_wrap() -> None:
+    """Noise saturates at 64 bits; four such bins are a large count, not a negative one."""
+    assert superset_sums(np.full(4, 2**62)).tolist() == [2.0**64, 2.0**63, 2.0**63, 2.0**62]
