@@ -130,7 +130,7 @@ def test_a_price_of_nothing_is_refused(price: object) -> None:
 
 def test_a_price_that_is_no_number_is_named() -> None:
     """The message says that it is ε which is wrong."""
-    with pytest.raises(InputError, match="^ε must be a number"):
+    with pytest.raises(InputError, match=r"^ε must be a number"):
         make_curator(make_desk()).measure(ItemSupports(3), "much")
 
 
