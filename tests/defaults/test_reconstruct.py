@@ -7,11 +7,11 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from privmine.api import Itemset
-from privmine.defaults.reconstruct import Combined, combine, superset_sums
+from privmine.api import BasisSet, BinCounts, Itemset
+from privmine.defaults.reconstruct import BasisFrequencies, Combined, combine, superset_sums
 
 
 def test_recipes_stay_apart_with_very_many_bases() -> None:
@@ -49,6 +49,7 @@ basis_sets = st.lists(st.frozensets(st.integers(0, 5), max_size=4), min_size=1, 
 
 @settings(max_examples=80, deadline=None)
 @given(basis_sets, st.integers(0, 2**32))
+@example([frozenset({0, 1}), frozenset({1, 2})], 0)  # {1} is in two bases of one length, {0} in one
 def test_every_support_is_the_best_unbiased_mean(sets: list[frozenset[int]], seed: int) -> None:
     """Against the definition in exact fractions: what each basis counts, weighted by 2^(|X|-|B|)."""
     bases = tuple(tuple(sorted(basis)) for basis in sets)
@@ -57,6 +58,7 @@ def test_every_support_is_the_best_unbiased_mean(sets: list[frozenset[int]], see
     everything = {subset for basis in bases for size in range(len(basis) + 1) for subset in combinations(basis, size)}
     assert next(iter(found.itemsets)) == ()
     assert sorted(found.itemsets) == sorted(everything)
+    assert found.itemsets.lengths.tolist() == [len(subset) for subset in found.itemsets]
     for row, subset in enumerate(found.itemsets):
         precision, mean, recipe = Fraction(0), Fraction(0), []
         for basis, counts in zip(bases, bins, strict=True):
@@ -89,3 +91,28 @@ def test_any_number_of_items_is_told_apart(items: int) -> None:
 def test_sums_of_the_largest_bins_do_not_wrap() -> None:
     """Noise saturates at 64 bits; four such bins are a large count, not a negative one."""
     assert superset_sums(np.full(4, 2**62)).tolist() == [2.0**64, 2.0**63, 2.0**63, 2.0**62]
+
+
+def test_without_bases_the_number_of_transactions_is_measured(stage) -> None:
+    """A basis set of nothing is the empty basis: its one bin is N, at the whole price."""
+    _, curator, desk = stage(3, [[0], [0, 1]], 2)
+    found = BasisFrequencies().reconstruct_counts(BasisSet(bases=()), curator)
+    assert desk.answers[0].query == BinCounts([()])
+    assert list(found.itemsets) == [()]
+    assert found.total == desk.answers[0].values[0]
+    assert desk.meter.spent == Fraction(1, 2)
+
+
+def test_only_the_wanted_candidates_are_kept(stage) -> None:
+    """In the order of the bases, with the errors and laws that belong to each; N stays."""
+    _, curator, desk = stage(3, [[0], [0, 1]] * 50, 3)
+    basis = BasisSet(bases=[(0, 1), (2,)], candidates=[(1,), (2,), (0, 2)])
+    found = BasisFrequencies().reconstruct_counts(basis, curator)
+    first, second = BinCounts(basis.bases).by_basis(desk.answers[0].values)
+    assert list(found.itemsets) == [(1,), (2,)]
+    np.testing.assert_allclose(found.counts, [first[2] + first[3], second[1]])
+    noise = desk.answers[0].noise.variance
+    np.testing.assert_allclose(found.standard_errors**2, [2 * noise, noise])
+    assert [found.laws[law].terms for law in found.law_of] == [((2, 1.0),), ((1, 1.0),)]
+    assert found.total == pytest.approx((first.sum() / 4 + second.sum() / 2) / (3 / 4))
+    assert found.total_error**2 == pytest.approx(noise * 4 / 3)

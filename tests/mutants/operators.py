@@ -2,7 +2,7 @@
 
 mutmut makes most changes; those that it has no operator for, and that matter for privacy, are made here.
 What no test should pin down is left alone: text and what is formatted into it, annotations, asserts (they only
-narrow types), decorators, `__repr__` and `__str__`.
+narrow types) and `strict=`, decorators, `__repr__` and `__str__`.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ class _Finder(cst.CSTVisitor):
         self._bound: list[set[str]] = []
 
     def on_visit(self, node: cst.CSTNode) -> bool:
-        if isinstance(node, _UNTOUCHED) or m.matches(node, _NAMES_OF_TYPES):
+        if isinstance(node, _UNTOUCHED) or m.matches(node, _NAMES_OF_TYPES | _ASSERTION):
             return False
         if isinstance(node, cst.FunctionDef | cst.ClassDef):
             if node.name.value in ("__repr__", "__str__"):
@@ -188,6 +188,8 @@ def forgotten_argument(node: cst.Call) -> Iterable[cst.CSTNode]:
     """A keyword that is left out, or None where a variable should be handed on."""
     for place, argument in enumerate(node.args):
         others = [*node.args[:place], *node.args[place + 1 :]]
+        if m.matches(argument, _ASSERTION):
+            continue
         if argument.keyword:
             yield node.with_changes(args=others)
         elif not argument.star and isinstance(argument.value, cst.Name | cst.Attribute) and not _needs_values(node):
@@ -229,6 +231,8 @@ _UNTOUCHED = (
 _NAMES_OF_TYPES = m.AnnAssign(annotation=m.Annotation(m.Name("TypeAlias"))) | m.Assign(
     targets=[m.AssignTarget(m.Name("__all__") | m.Name("__slots__"))]
 )
+#: `zip(…, strict=True)` asserts what is so.
+_ASSERTION = m.Arg(keyword=m.Name("strict"))
 
 OPERATORS: list[tuple[Any, Callable[[Any], Iterable[cst.CSTNode]]]] = [
     (cst.BaseNumber, mutmut.operator_number),
