@@ -67,9 +67,18 @@ def mutants_of(source: str) -> Iterator[Mutant]:
             replaced = changed if node is statement else statement.deep_replace(node, changed)
             code = module.code_for_node(replaced)
             mutated = before + code + after
-            if mutated not in seen:
+            if mutated not in seen and _is_python(mutated):
                 seen.add(mutated)
                 yield Mutant(where, line, _change(codes[place], code), mutated)
+
+
+def _is_python(source: str) -> bool:
+    """Whether it compiles: an argument that became its twin may be there twice."""
+    try:
+        compile(source, "mutant", "exec", dont_inherit=True)
+    except SyntaxError:
+        return False
+    return True
 
 
 def _change(before: str, after: str) -> str:

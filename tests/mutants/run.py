@@ -63,7 +63,7 @@ class Trial:
     outcome: str = ""
 
     def __str__(self) -> str:
-        return f"{self.module}:{self.mutant.line} {self.mutant.where}: {self.mutant.change}"
+        return f"{self.module} {self.mutant.where}: {self.mutant.change}"
 
 
 def written_by_hand(module: str, entries: list[dict[str, Any]]) -> list[Mutant]:
@@ -380,8 +380,8 @@ def run_group(tests: list[str], trials: list[Trial], place: Path, report: Callab
     outcomes = Outcomes(place / f"{len(list(place.iterdir()))}.jsonl", trials)
 
     def hot() -> str:
-        pytest.main([*options(place / "hot"), *tests], plugins=[Session(trials, outcomes, notes)])
-        return json.dumps(notes["seconds"])
+        status = pytest.main([*options(place / "hot"), *tests], plugins=[Session(trials, outcomes, notes)])
+        return json.dumps(notes["seconds"]) if status != pytest.ExitCode.INTERNAL_ERROR else "crash"
 
     text = in_fork(hot)
     if text in ("timeout", "crash"):
@@ -394,6 +394,13 @@ def run_group(tests: list[str], trials: list[Trial], place: Path, report: Callab
         if not trial.outcome:
             trial.outcome = in_fork(lambda: import_and_run(trial, tests, seconds, place / "cold"))  # noqa: B023
             report(trial)
+
+
+@cache
+def survived_in(output: Path) -> frozenset[str]:
+    """The mutants that survived an earlier run, whatever line they stand on by now."""
+    lines = (line.rstrip("\n").split("\t") for line in output.open() if line.startswith(("SURVIVED", "EXPLAINED")))
+    return frozenset(fields[-1] for fields in lines)
 
 
 def main() -> None:
@@ -427,15 +434,14 @@ def main() -> None:
         mutants += written_by_hand(module, table.get("mutant", []))
         trials = [Trial(module, mutant) for mutant in mutants]
         if arguments.again:
-            survived = {line.partition("\t")[2] for line in arguments.again.open() if line.startswith(("SURV", "EXPL"))}
-            trials = [trial for trial in trials if f"{trial}\n" in survived]
+            trials = [trial for trial in trials if str(trial) in survived_in(arguments.again)]
         if trials:
             groups[tuple(table["tests"][table["modules"][module]])] += trials
 
     def report(trial: Trial) -> None:
         known = explained.get((trial.module, trial.mutant.where, trial.mutant.change))
         fate = trial.outcome if trial.outcome != "survived" else "EXPLAINED" if known else "SURVIVED"
-        print(f"{fate}\t{trial}", flush=True)
+        print(f"{fate}\tline {trial.mutant.line}\t{trial}", flush=True)
 
     begun = time.monotonic()
     place = Path(tempfile.mkdtemp(prefix="mutants-"))

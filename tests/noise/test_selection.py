@@ -22,6 +22,7 @@ from privmine.noise.protocol import Tail
 from privmine.noise.selection import (
     FLOAT_EXPONENT,
     FloatWeights,
+    Ladder,
     Peeling,
     distinct_ranks,
     score_classes,
@@ -326,3 +327,10 @@ def test_score_classes_are_those_of_sorting(spread):
     expected = np.unique(scores, return_counts=True)
     for found, right in zip(score_classes(scores), expected, strict=True):
         assert np.array_equal(found, right)
+
+
+def test_a_draw_near_a_rung_is_left_open():
+    """Decided is only what no error of the rungs, and no further bit of u, could change."""
+    ladder = Ladder(3, [100, 200], 10)
+    # Class 3 has all u with ⌊numerator·190/256⌋ ≥ 10 and ⌈(numerator + 1)·210/256⌉ ≤ 90.
+    assert [ladder.class_at(numerator, 8) for numerator in (13, 14, 108, 109)] == [None, 3, 3, None]
