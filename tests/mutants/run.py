@@ -12,7 +12,6 @@ runs the tests. Where code that runs at import was changed, a fork that has not 
 from __future__ import annotations
 
 import argparse
-import ast
 import fnmatch
 import gc
 import importlib
@@ -178,7 +177,7 @@ class Session:
         for trial in self._trials:
             swaps = swaps_for(trial, functions)
             if swaps is not None:  # Otherwise it has to be imported anew, which this process cannot do.
-                names = known.tests_of(trial.module, function_lines(trial))
+                names = known.tests_of(trial.module, lines_of(swaps))
                 jobs.append((trial, [(items[name], known.seconds[name]) for name in names], swaps))
         while jobs:
             ended = in_fork(lambda: try_many(session, jobs, self._report))  # noqa: B023
@@ -219,12 +218,14 @@ def try_many(session: pytest.Session, jobs: list[Job], report: Outcomes) -> str:
         failed = first_failure(session, timed)
         for function, code in originals:
             function.__code__ = code
-        # A test that fails without the mutant as well tells nothing: try this one again in a fresh process.
-        spoilt = bool(failed) and bool(first_failure(session, failed))
-        if not spoilt or not place:
-            trial.outcome = failed[0][0].nodeid if failed else "survived"
-            report(trial)
-        if spoilt:
+        # Earlier mutants may have left something behind: a test that fails without the mutant as well tells
+        # nothing, and a survivor may owe it to a cached value. Both are tried again in a fresh process.
+        certain = bool(failed) and not first_failure(session, failed)
+        if place and not certain:
+            break
+        trial.outcome = failed[0][0].nodeid if failed else "survived"
+        report(trial)
+        if not certain:
             break
     return ""
 
@@ -305,18 +306,9 @@ def _with_inner(old: CodeType, new: CodeType) -> list[tuple[CodeType, CodeType]]
     return pairs
 
 
-@cache
-def tree_of(module: str) -> ast.Module:
-    """The syntax of a module."""
-    return ast.parse((PACKAGE / module).read_text("utf-8"))
-
-
-def function_lines(trial: Trial) -> range:
-    """The lines of the outermost function around the change, without its head."""
-    for node in ast.walk(tree_of(trial.module)):
-        if isinstance(node, ast.FunctionDef) and node.lineno <= trial.mutant.line <= (node.end_lineno or 0):
-            return range(node.body[0].lineno, (node.end_lineno or 0) + 1)
-    return range(0)
+def lines_of(swaps: list[tuple[FunctionType, CodeType]]) -> set[int]:
+    """The lines of the functions as they are."""
+    return {line for function, _ in swaps for _, _, line in function.__code__.co_lines() if line}
 
 
 class Changed(importlib.abc.MetaPathFinder, importlib.abc.Loader):

@@ -113,6 +113,12 @@ def test_bins_are_cut_by_basis() -> None:
     assert [part.tolist() for part in query.by_basis(np.arange(7))] == [[0, 1, 2, 3], [4], [5, 6]]
 
 
+def test_a_receipt_tells_the_size_of_a_histogram() -> None:
+    """How many bases, and the longest of them."""
+    assert BinCounts([(0,), (1, 2)]).name == "bins of 2 bases of up to 2 items"
+    assert BinCounts([]).name == "bins of 0 bases of up to 0 items"
+
+
 def test_queries_are_values() -> None:
     """Two that ask the same are equal, whatever form their arguments had; weights are compared by value."""
     assert Supports([[1, 0]]) == Supports(((0, 1),))
@@ -120,6 +126,7 @@ def test_queries_are_values() -> None:
     assert WeightedSupports(1, 3, [0, 1]) != WeightedSupports(1, 3, [0, 2])
     assert LengthHistogram(2, within=[2, 0]) == LengthHistogram(2, within=(0, 2))
     assert LengthHistogram(2).within is None
+    assert BinCounts([[1, 0]]) == BinCounts(((0, 1),))
 
 
 @pytest.mark.parametrize(
@@ -135,6 +142,7 @@ def test_bounds_of_a_sum_are_whole_numbers(arguments: dict[str, object]) -> None
 
 def test_the_largest_bounds_are_accepted() -> None:
     """What is refused is what exceeds them."""
+    assert WeightedSupports(1, ITEMS, []).sensitivity.l1 == 0
     assert SumQuery(lengths, 0, 1, 1).size == 0
     assert SumQuery(lengths, 2**24, 1).size == 2**24
     assert WeightedSupports(1, ITEMS, [0, 2**31, -(2**31)]).sensitivity.linf == 2**31
