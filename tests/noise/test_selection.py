@@ -24,6 +24,7 @@ from privmine.noise.selection import (
     FloatWeights,
     Ladder,
     Peeling,
+    _decimal,
     distinct_ranks,
     score_classes,
     select,
@@ -334,3 +335,11 @@ def test_a_draw_near_a_rung_is_left_open():
     ladder = Ladder(3, [100, 200], 10)
     # Class 3 has all u with ⌊numerator·190/256⌋ ≥ 10 and ⌈(numerator + 1)·210/256⌉ ≤ 90.
     assert [ladder.class_at(numerator, 8) for numerator in (13, 14, 108, 109)] == [None, 3, 3, None]
+
+
+@pytest.mark.parametrize("size", [1, 2**191 - 1, 2**192 + 1, 2**1000 - 1])
+def test_an_astronomic_size_keeps_the_digits_that_count(size):
+    """The size of a class is cut only far below the last of the bits that decide."""
+    with localcontext(prec=400):
+        cut = Fraction(_decimal(size, 128))
+    assert 0 <= size - cut <= Fraction(size, 2 ** (128 + 63))
