@@ -116,3 +116,4 @@ def test_only_the_wanted_candidates_are_kept(stage) -> None:
     assert [found.laws[law].terms for law in found.law_of] == [((2, 1.0),), ((1, 1.0),)]
     assert found.total == pytest.approx((first.sum() / 4 + second.sum() / 2) / (3 / 4))
     assert found.total_error**2 == pytest.approx(noise * 4 / 3)
+    assert found.total_law.standard_error == pytest.approx(found.total_error)
