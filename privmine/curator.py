@@ -199,13 +199,13 @@ class Curator:
             scores = query.scores(self._desk.store)
             unlisted = scores.tail.size if scores.tail else 0
             values = _whole_numbers(scores.values, query.size - unlisted)
-            return tuple(self._names(scores, draw(values, n, price, scores.tail)))
+            return tuple(self._names(query, scores, draw(values, n, price, scores.tail)))
 
         answer = Selection(query, self._guarded(query, chosen), self._stage)
         self._desk.answers.append(answer)
         return answer
 
-    def _names(self, scores: Scores, drawn: IntArray) -> list[Candidate]:
+    def _names(self, query: Query, scores: Scores, drawn: IntArray) -> list[Candidate]:
         """Name the drawn candidates; members of the tail are drawn here, uniformly among those left."""
         listed = len(scores.values)
         names = [scores.candidate(index) if index < listed else None for index in drawn.tolist()]
