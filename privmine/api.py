@@ -21,10 +21,13 @@ from privmine.curator import Answer, Curator, Measurement, Selection
 from privmine.errors import (
     BudgetError,
     ContractError,
+    DataError,
     InputError,
     PrivmineError,
     PrivmineWarning,
+    UnknownNameError,
 )
+from privmine.extensions import Dataset, Proxy, ReleaseAndTruth
 from privmine.hookspecs import hookimpl
 from privmine.intervals import NoiseSum
 from privmine.model import (
@@ -46,6 +49,7 @@ from privmine.model import (
     Universe,
     exact,
     itemset,
+    itemset_count,
 )
 from privmine.privacy import Charge, Noise, Sensitivity
 from privmine.queries import (
@@ -60,7 +64,7 @@ from privmine.queries import (
     TruncatedSupports,
     WeightedSupports,
 )
-from privmine.registry import Registrar, parameter
+from privmine.registry import Registered, Registrar, parameter
 from privmine.store.protocol import Store
 
 __all__ = [
@@ -75,6 +79,8 @@ __all__ = [
     "Charge",
     "ContractError",
     "Curator",
+    "DataError",
+    "Dataset",
     "Elements",
     "Estimate",
     "FloatArray",
@@ -92,10 +98,13 @@ __all__ = [
     "PairSupports",
     "PrivmineError",
     "PrivmineWarning",
+    "Proxy",
     "Public",
     "Query",
     "RankGap",
+    "Registered",
     "Registrar",
+    "ReleaseAndTruth",
     "Request",
     "Selection",
     "Sensitivity",
@@ -105,6 +114,7 @@ __all__ = [
     "TruncatedSupports",
     "Unit",
     "Universe",
+    "UnknownNameError",
     "WeightedSupports",
     "average_error_variance",
     "balanced_groups",
@@ -115,6 +125,7 @@ __all__ = [
     "hookimpl",
     "in_order",
     "itemset",
+    "itemset_count",
     "maximal_cliques",
     "parameter",
     "split_clique",

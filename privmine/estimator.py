@@ -11,11 +11,16 @@ from inspect import signature
 from os import PathLike
 from typing import Any
 
+from attrs import evolve
+
 from privmine.errors import UnknownNameError
-from privmine.io import read
+from privmine.io.asked import Asked
+from privmine.io.read import read_asked
 from privmine.ledger import Ledger
 from privmine.pipeline import DEFAULT_METHOD, Pipeline
 from privmine.release import Release
+from privmine.request import Wish
+from privmine.store.transactions import Transactions
 
 
 class ItemsetMiner:
@@ -97,9 +102,13 @@ class ItemsetMiner:
         """
         parameters = self.get_params()
         reading = {name: parameters.pop(name) for name in _READING}
-        method, k, epsilon = (parameters.pop(name) for name in ("method", "k", "epsilon"))
+        method = parameters.pop("method")
         pipeline = method if isinstance(method, Pipeline) else Pipeline(method)
-        self.release_ = pipeline.run(read(X, **reading), k, epsilon, **parameters)
+        wish, asked = Wish(**parameters), Asked.of(**reading)
+        if not isinstance(X, Transactions):
+            wish.check(asked.protected, universe_given=asked.items is not None)
+            asked = evolve(asked, listener=wish.check_origin)
+        self.release_ = pipeline.fulfil(wish, read_asked(X, asked))
         return self
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:

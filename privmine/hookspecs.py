@@ -6,11 +6,15 @@ names, types and results are the contract that `docs/hooks.md` documents and the
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pluggy
 
-from privmine.curator import Answer, Curator
-from privmine.model import BasisSet, BudgetPlan, Elements, Estimate, NoisyCounts, Request
-from privmine.privacy import Charge
+if TYPE_CHECKING:
+    # Only for annotations: what needs the marker alone, such as the command line, starts without numpy.
+    from privmine.curator import Answer, Curator
+    from privmine.model import BasisSet, BudgetPlan, Elements, Estimate, NoisyCounts, Request
+    from privmine.privacy import Charge
 
 PROJECT = "privmine"
 #: The entry-point group in which plugins announce themselves.

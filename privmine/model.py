@@ -167,10 +167,14 @@ class Universe:
 
     def itemset_count(self, max_length: int | None = None) -> int:
         """How many nonempty itemsets there are, of at most this length."""
-        size = len(self)
-        if max_length is None or max_length >= size:
-            return int(2**size) - 1
-        return sum(comb(size, length) for length in range(1, max_length + 1))
+        return itemset_count(len(self), max_length)
+
+
+def itemset_count(items: int, max_length: int | None = None) -> int:
+    """How many nonempty itemsets so many items have, of at most this length."""
+    if max_length is None or max_length >= items:
+        return int(2**items) - 1
+    return sum(comb(items, length) for length in range(1, max_length + 1))
 
 
 def _is_writable(label: str) -> bool:
@@ -244,12 +248,14 @@ class Origin:
         source: what it was read from.
         guessed: the options of `read` that would have said what was guessed.
         assumes: what the way in takes for granted, as sentences for the receipt.
+        columns: which column of a table is used as what: the transaction, the item, the unit.
     """
 
     layout: str = ""
     source: str = ""
     guessed: tuple[tuple[str, str], ...] = field(default={}, converter=_pairs)
     assumes: tuple[str, ...] = field(default=(), converter=text_tuple)
+    columns: tuple[tuple[str, str], ...] = field(default={}, converter=_pairs)
 
     @property
     def guess(self) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from pathlib import Path
@@ -15,24 +14,38 @@ from privmine.errors import ContractError, InputError, PrivmineError, RunInterru
 from privmine.intervals import KeptLaw, kept_law
 from privmine.ledger import Ledger
 from privmine.ledger.values import LedgerCharge
-from privmine.model import STAGES, BasisSet, NoiseLaw, NoisyCounts, Public, Request, Unit, exact
+from privmine.model import STAGES, BasisSet, NoiseLaw, NoisyCounts, Request, Unit
 from privmine.noise.protocol import NoiseSource
-from privmine.privacy import UNSPENT, Charge, PureDP, Receipt, amount
+from privmine.privacy import UNSPENT, Charge, PureDP, Receipt
 from privmine.registry import build, canonical, distribution_of, own_version, registry
 from privmine.release import FrequentItemset, Release
 from privmine.release.closure import CLOSED, closed_top
-from privmine.release.files import check_output
+from privmine.request import Wish
 from privmine.run import Part, Run, observer_manager, stage_manager
 from privmine.spec import read_spec
 from privmine.store.protocol import Store
 from privmine.store.transactions import Transactions
 
 DEFAULT_METHOD = "privbasis"
-#: Beyond these, noise is all there is, or protects nobody; they also keep the samplers' scales in range.
-SMALLEST_EPSILON = Fraction(1, 10**6)
-LARGEST_EPSILON = Fraction(10**4)
-#: The work of selecting and covering grows faster than k².
-LARGEST_K = 10_000
+#: The options of `privmine.read`, which is in a layer above; whoever passes them here is told where they belong.
+READING_OPTIONS = frozenset(
+    (
+        "items",
+        "names",
+        "layout",
+        "transaction",
+        "item",
+        "unit",
+        "max_baskets",
+        "merge_by",
+        "separator",
+        "encoding",
+        "multiline_cells",
+        "drop_missing",
+        "sql",
+        "database",
+    )
+)
 
 
 class Pipeline:
@@ -131,21 +144,40 @@ class Pipeline:
             downward_closed: release only itemsets of which every subset is released as well, as rules need it.
             noise: a source of noise of your own.
         """
-        transactions = baskets if isinstance(baskets, Transactions) else Transactions.from_lists(baskets)
-        request = make_request(transactions, k, epsilon, max_length, n_public)
-        source = noise_source(noise, simulate, seed)
-        check_conditions(request, source, strict, ledger, dataset)
-        target = check_output(output, overwrite) if output is not None else None
+        wish = Wish(
+            k,
+            epsilon,
+            max_length=max_length,
+            n_public=n_public,
+            strict=strict,
+            simulate=simulate,
+            seed=seed,
+            ledger=ledger,
+            dataset=dataset,
+            output=output,
+            overwrite=overwrite,
+            downward_closed=downward_closed,
+            noise=noise,
+        )
+        if not isinstance(baskets, Transactions):
+            wish.check(Unit(), universe_given=False)
+            baskets = Transactions.from_lists(baskets)
+        return self.fulfil(wish, baskets)
+
+    def fulfil(self, wish: Wish, transactions: Transactions) -> Release:
+        """Release what is wished for, as `run` does."""
+        request = wish.request(transactions)
+        source = wish.source()
         run = self.prepare(request)
         plan = run.plan()
         try:
-            with ledger_charge(ledger, dataset, request, transactions, self._note(request)) as charge:
+            with ledger_charge(wish.ledger, wish.dataset, request, transactions, self._note(request)) as charge:
                 run.held = Fraction(0) if charge is None else charge.epsilon
                 basis, counts = run.execute(plan, transactions.store, source, self._trusts)
                 receipt = self._receipt(run, basis, source, transactions.store, charge)
-                release = _release(request, counts, receipt, downward_closed, self.parts["reconstruct_counts"])
-                if target is not None:
-                    _save(release, target)
+                release = _release(request, counts, receipt, wish.downward_closed, self.parts["reconstruct_counts"])
+                if wish.output is not None:
+                    _save(release, wish.output)
         except RunInterrupted:
             raise
         except KeyboardInterrupt:
@@ -187,113 +219,16 @@ class Pipeline:
 def mine(baskets: Any, k: int, epsilon: Any, *, method: str = DEFAULT_METHOD, **options: Any) -> Release:
     """Release the k most frequent itemsets of the baskets for a budget of ε, by a method known by name.
 
-    All further options are those of `Pipeline.run`.
+    All further options are those of `Pipeline.run`. How data is read is for `privmine.read` to say.
     """
+    misplaced = [name for name in options if name in READING_OPTIONS]
+    if misplaced:
+        given = ", ".join(f"{name}=…" for name in misplaced)
+        raise InputError(
+            f"{misplaced[0]}= says how data is read, and pm.mine does not read data. Read it first: "
+            f"pm.mine(pm.read(data, {given}), k=…, epsilon=…)."
+        )
     return Pipeline(method).run(baskets, k, epsilon, **options)
-
-
-def make_request(
-    transactions: Transactions, k: Any, epsilon: Any, max_length: Any = None, n_public: bool = False
-) -> Request:
-    """Check what was asked for; nothing has been spent yet."""
-    requested = whole_number(k, "k, the number of itemsets,")
-    if requested > LARGEST_K:
-        raise InputError(f"k must be at most {LARGEST_K:,}; so many itemsets would be noise, and take for ever.")
-    budget = exact(epsilon, "ε")
-    if budget <= 0:
-        raise InputError("ε must be greater than 0.")
-    if not SMALLEST_EPSILON <= budget <= LARGEST_EPSILON:
-        raise InputError(
-            f"ε must lie between {amount(SMALLEST_EPSILON)} and {amount(LARGEST_EPSILON)}; "
-            "below it everything is noise, above it nothing is protected."
-        )
-    longest = None if max_length is None else whole_number(max_length, "max_length")
-    if n_public and transactions.unit.baskets > 1:
-        raise InputError(
-            f"With up to {transactions.unit.baskets} transactions a {transactions.unit.name}, replacing one "
-            f"{transactions.unit.name} by another changes the number of transactions, so publishing it is not "
-            "covered. Drop n_public (--n-public), or merge the transactions of each (merge_by, --merge-by)."
-        )
-    public = Public(
-        transactions.universe,
-        transactions.unit,
-        n=transactions.store.count() if n_public else None,
-        origin=transactions.origin,
-    )
-    return Request(
-        k=min(requested, public.universe.itemset_count(longest)),
-        requested=requested,
-        epsilon=budget,
-        public=public,
-        max_length=longest,
-    )
-
-
-def whole_number(value: Any, what: str) -> int:
-    """Refuse what is not a whole number of at least 1; `what` begins the sentence."""
-    try:
-        number = operator.index(value)
-    except TypeError:
-        raise InputError(f"{what} must be a whole number, not {value!r}.") from None
-    if isinstance(value, bool) or number < 1:
-        raise InputError(f"{what} must be at least 1, not {value!r}.")
-    return number
-
-
-def check_conditions(
-    request: Request, source: NoiseSource, strict: bool, ledger: object | None, dataset: str | None
-) -> None:
-    """Refuse combinations that make no sense or no promise; nothing has been spent yet."""
-    if not len(request.public.universe) and not request.public.universe.given:
-        # A universe that is taken from the data is public already, so that this tells nothing more.
-        raise InputError(
-            "The data has no items, so there is nothing to release; check the file, its columns or the query, or name "
-            "the item universe: items= in Python, --items FILE on the command line."
-        )
-    if strict and not request.public.universe.given:
-        raise InputError(
-            "Strict mode: the item universe was taken from the data, which publishes what items occur. "
-            "Name the universe: items= in Python, --items FILE on the command line."
-        )
-    if strict and request.public.origin.guessed:
-        raise InputError(
-            "Strict mode: how the data is laid out was guessed, and a guess may look at the data. Read it with the "
-            f"options that were guessed: {request.public.origin.guess} (as --options on the command line)."
-        )
-    if ledger is None and dataset is not None:
-        raise InputError("A dataset's name is for a ledger; pass ledger= (--ledger FILE) as well, or drop it.")
-    if ledger is None:
-        return
-    if dataset is None:
-        raise InputError("A ledger keeps one budget for each dataset; pass dataset= (--dataset NAME) as well.")
-    if not source.private:
-        raise InputError("A simulated run protects nobody and is never charged; drop the ledger, or do not simulate.")
-    if request.public.n is not None:
-        raise InputError(
-            "A ledger counts ε for adding or removing a transaction; with the number of transactions published "
-            "the guarantee is another one, and the two do not add up. Drop n_public (--n-public), or the ledger."
-        )
-
-
-def noise_source(noise: NoiseSource | None, simulate: bool, seed: int | None) -> NoiseSource:
-    """The source of noise that was asked for."""
-    if noise is not None:
-        if simulate or seed is not None:
-            raise InputError("Pass either a noise source, or simulate and a seed, not both.")
-        return noise
-    if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int) or seed < 0):
-        raise InputError(f"A seed must be a whole number of at least 0, not {seed!r}.")
-    if simulate:
-        from privmine.noise.simulated import SimulatedNoise
-
-        return SimulatedNoise(seed)
-    if seed is not None:
-        raise InputError(
-            "A seed makes noise predictable, so it is taken only in simulation: add simulate=True (--simulate)."
-        )
-    from privmine.noise.secure import SecureNoise
-
-    return SecureNoise()
 
 
 def protects(request: Request, source: NoiseSource) -> str:

@@ -1,22 +1,20 @@
-"""The components and presets that are known by name, and the plugins that brought them."""
+"""All that is known by name, and the plugins that brought it."""
 
 from __future__ import annotations
 
 import inspect
-import os
-import re
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from functools import cache
-from importlib.metadata import EntryPoint, entry_points, packages_distributions, version
-from typing import Any
+from importlib.metadata import EntryPoint, packages_distributions, version
+from typing import TYPE_CHECKING, Any
 
 import attrs
-import cattrs
 import pluggy
 from attrs import define, field, frozen
-from cattrs.errors import AttributeValidationNote
 
+from privmine.entries import canonical as canonical
+from privmine.entries import in_order, installed_points, owner
 from privmine.errors import (
     DuplicateNameError,
     InputError,
@@ -24,21 +22,44 @@ from privmine.errors import (
     PrivmineError,
     UnknownNameError,
 )
-from privmine.hookspecs import ENTRY_POINT_GROUP, PROJECT, Stages, hookspec
+from privmine.extensions import (
+    Dataset,
+    Extension,
+    Target,
+    check_command_name,
+    check_metric_name,
+    check_target,
+)
+from privmine.hookspecs import PROJECT, Stages, hookspec
 from privmine.model import A_NUMBER, STAGES, exact
+from privmine.presets import Preset, normal_stages
+
+if TYPE_CHECKING:
+    import cattrs
 
 HELP = "privmine_help"
+#: What the plugins of privmine's own repository bring, so that an error can say what to install.
+IN_OTHER_DISTRIBUTIONS: Mapping[tuple[str, str], str] = {
+    ("command", "experiment paper"): "privmine-paper",
+    ("command", "plugins compare"): "privmine-bases",
+    ("dataset", "aol"): "privmine-paper",
+    ("dataset", "aol-like"): "privmine-paper",
+    ("method", "tf"): "privmine-tf",
+    ("method", "tf-monotone"): "privmine-tf",
+    ("method", "tf-noisy"): "privmine-tf",
+}
 
 
 class Discovery:
-    """The hook by which a plugin announces its components."""
+    """The hook by which a plugin announces what it brings."""
 
     @hookspec
     def privmine_register(self, registry: Registrar) -> None:
-        """Register components and presets; called once, when the plugin is loaded.
+        """Register what the plugin brings; called when the plugin is loaded.
 
         Args:
-            registry: takes `add(stage, name, cls)` and `add_preset(name, {...}, summary)`.
+            registry: takes `add(stage, name, cls)`, `add_preset(name, {...}, summary, base)`,
+                `add_command(name, target, summary)`, `add_dataset(dataset)` and `add_metric(name, target, summary)`.
         """
 
 
@@ -51,16 +72,6 @@ class Registered:
     cls: type
     distribution: str
     version: str
-
-
-@frozen
-class Preset:
-    """A whole pipeline under a name: for each stage a component's name, or its name and parameters."""
-
-    name: str
-    stages: Mapping[str, Any]
-    summary: str
-    distribution: str
 
 
 @frozen
@@ -78,6 +89,8 @@ class Registry:
 
     components: dict[tuple[str, str], Registered] = field(factory=dict)
     presets: dict[str, Preset] = field(factory=dict)
+    #: By kind and name; the case of the name does not matter.
+    extensions: dict[tuple[str, str], Extension] = field(factory=dict)
     failures: list[LoadFailure] = field(factory=list)
 
     def names(self, stage: str) -> list[str]:
@@ -92,7 +105,7 @@ class Registry:
             return self.components[stage, name]
         except KeyError:
             raise UnknownNameError(
-                f"component for {stage}", name, self.names(stage), hint=self._failure_hint()
+                f"component for {stage}", name, self.names(stage), hint=self.hint(stage, name)
             ) from None
 
     def preset(self, name: str) -> Preset:
@@ -100,7 +113,25 @@ class Registry:
         try:
             return self.presets[name]
         except KeyError:
-            raise UnknownNameError("method", name, self.presets, hint=self._failure_hint()) from None
+            raise UnknownNameError("method", name, self.presets, hint=self.hint("method", name)) from None
+
+    def all_of(self, kind: str) -> dict[str, Extension]:
+        """All commands, datasets or metrics by name, in the order in which they were registered."""
+        return {found.name: found for found in self.extensions.values() if found.kind == kind}
+
+    def extension(self, kind: str, name: str, *, hint: str = "") -> Extension:
+        """The command, dataset or metric of that name, or an error that lists the known ones.
+
+        Args:
+            kind: "command", "dataset" or "metric".
+            name: its name, in upper or lower case.
+            hint: what else to tell if there is none.
+        """
+        try:
+            return self.extensions[kind, name.casefold()]
+        except KeyError:
+            hints = [hint, self.hint(kind, name.casefold())]
+            raise UnknownNameError(kind, name, self.all_of(kind), hint=" ".join(filter(None, hints))) from None
 
     def distribution_of(self, component: object) -> str:
         """The distribution that a component comes from."""
@@ -116,11 +147,16 @@ class Registry:
                 return registered.name
         return type(component).__name__
 
-    def _failure_hint(self) -> str:
-        if not self.failures:
-            return ""
-        broken = "; ".join(f"{failure.plugin} ({failure.reason})" for failure in self.failures)
-        return f"Plugins that failed to load: {broken}."
+    def hint(self, kind: str, name: str) -> str:
+        """Where the name may be found: in a distribution that is not installed, or in a plugin that failed."""
+        hints = []
+        home = IN_OTHER_DISTRIBUTIONS.get((kind, name))
+        if home is not None:
+            hints.append(f"It is part of {home}. Run: pip install {home}.")
+        if self.failures:
+            broken = "; ".join(f"{failure.plugin} ({failure.reason})" for failure in self.failures)
+            hints.append(f"Plugins that failed to load: {broken}.")
+        return " ".join(hints)
 
     def load(self, plugin: object, name: str, distribution: str, dist_version: str) -> None:
         """Take in all that a plugin registers, or nothing of it if anything is wrong."""
@@ -135,6 +171,7 @@ class Registry:
         manager.hook.privmine_register(registry=registrar)
         self.components.update(registrar.components)
         self.presets.update(registrar.presets)
+        self.extensions.update(registrar.extensions)
 
 
 @define
@@ -146,6 +183,7 @@ class Registrar:
     _version: str
     components: dict[tuple[str, str], Registered] = field(factory=dict, init=False)
     presets: dict[str, Preset] = field(factory=dict, init=False)
+    extensions: dict[tuple[str, str], Extension] = field(factory=dict, init=False)
 
     def add(self, stage: str, name: str, cls: type) -> None:
         """Register a component class for a stage under a name."""
@@ -153,25 +191,73 @@ class Registrar:
             raise UnknownNameError("stage", stage, STAGES)
         check_component_class(stage, cls)
         known = self.components.get((stage, name)) or self._registry.components.get((stage, name))
-        if known:
-            raise DuplicateNameError(
-                f"{self._distribution} registers {stage}={name}, which {known.distribution} has registered already; "
-                "one of the two must choose another name."
-            )
+        self._refuse_taken(f"{stage}={name}", known)
         self.components[stage, name] = Registered(stage, name, cls, self._distribution, self._version)
 
-    def add_preset(self, name: str, stages: Mapping[str, Any], summary: str = "") -> None:
-        """Register a whole pipeline under a name."""
-        for stage in stages:
-            if stage not in STAGES:
-                raise UnknownNameError("stage", stage, STAGES)
+    def add_preset(self, name: str, stages: Mapping[str, Any], summary: str = "", *, base: str | None = None) -> None:
+        """Register a whole pipeline under a name.
+
+        Args:
+            name: what users call the method.
+            stages: by stage a component's name, or a mapping of `use` and parameters. With a base, only what differs;
+                a mapping without `use` changes parameters of the base's component.
+            summary: what it is, in one line.
+            base: the method to start from, for example "privbasis".
+        """
+        start = None
+        if base is not None:
+            start = self.presets.get(base) or self._registry.presets.get(base)
+            if start is None:
+                raise UnknownNameError("method", base, {**self._registry.presets, **self.presets})
         known = self.presets.get(name) or self._registry.presets.get(name)
-        if known:
+        self._refuse_taken(f"the method {name!r}", known)
+        settled = normal_stages(name, stages, start)
+        self.presets[name] = Preset(name, settled, summary, self._distribution, self._version)
+
+    def add_command(self, name: str, target: Target, summary: str) -> None:
+        """Register a command of the command line.
+
+        Args:
+            name: the word that users type after `privmine`; for a command of an open group two, such as
+                "experiment paper".
+            target: the click command, or better its import path "package.module:name", so that it is imported only
+                when it is used.
+            summary: what it does, in one line, for the list of commands.
+        """
+        check_command_name(name)
+        check_target(f"command {name!r}", target)
+        self._extend("command", name, summary, target)
+
+    def add_dataset(self, dataset: Dataset) -> None:
+        """Register a dataset under its name."""
+        if dataset.generator is not None:
+            check_target(f"generator of the dataset {dataset.name!r}", dataset.generator)
+        self._extend("dataset", dataset.name, dataset.title, dataset)
+
+    def add_metric(self, name: str, target: Target, summary: str) -> None:
+        """Register a metric of experiments.
+
+        Args:
+            name: the column of results.
+            target: a function of a `ReleaseAndTruth` that returns a number, or None where the metric does not apply;
+                or its import path "package.module:name".
+            summary: the words that a table or a figure labels it with.
+        """
+        check_metric_name(name)
+        check_target(f"metric {name!r}", target)
+        self._extend("metric", name, summary, target)
+
+    def _extend(self, kind: str, name: str, summary: str, value: Any) -> None:
+        key = kind, name.casefold()
+        self._refuse_taken(f"the {kind} {name!r}", self.extensions.get(key) or self._registry.extensions.get(key))
+        self.extensions[key] = Extension(kind, name, summary, value, self._distribution, self._version)
+
+    def _refuse_taken(self, what: str, known: Registered | Preset | Extension | None) -> None:
+        if known is not None:
             raise DuplicateNameError(
-                f"{self._distribution} registers the method {name!r}, which {known.distribution} has registered "
-                "already; one of the two must choose another name."
+                f"{self._distribution} registers {what}, which {known.distribution} has registered already; "
+                "one of the two must choose another name."
             )
-        self.presets[name] = Preset(name, dict(stages), summary, self._distribution)
 
 
 def check_component_class(stage: str, cls: type) -> None:
@@ -225,6 +311,8 @@ def build(registered: Registered, parameters: Mapping[str, Any]) -> Any:
 
 def _reason(error: BaseException, given: list[str]) -> str:
     """The sentence behind cattrs' nested groups, with the name of the parameter that it is about, if that is known."""
+    from cattrs.errors import AttributeValidationNote
+
     while isinstance(error, BaseExceptionGroup) and error.exceptions:
         error = error.exceptions[0]
     sentence = str(error).rstrip(".") + "."
@@ -237,6 +325,8 @@ def _reason(error: BaseException, given: list[str]) -> str:
 @cache
 def _converter() -> cattrs.Converter:
     from fractions import Fraction
+
+    import cattrs  # Here, since it takes as long to load as all of privmine's registry, and few commands need it.
 
     converter = cattrs.Converter(prefer_attrib_converters=True, use_alias=True)
     converter.register_structure_hook(int, lambda value, _: _whole(value))
@@ -266,34 +356,26 @@ def discover(points: Iterable[EntryPoint] | None = None) -> Registry:
     privmine itself.
     """
     registry = Registry()
-    found = entry_points(group=ENTRY_POINT_GROUP) if points is None else points
-    # privmine's own plugin first, so that a third party cannot take a default's name; then by name.
-    ordered = sorted(found, key=lambda point: (_owner(point) != PROJECT, _owner(point), point.name))
-    wanted = _wanted_plugins()
-    for point in ordered:
-        owner = _owner(point)
-        if owner != PROJECT and wanted is not None and canonical(owner) not in wanted:
-            continue
-        try:
-            registry.load(point.load(), point.name, owner, point.dist.version if point.dist else "unknown")
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - a plugin may fail in any way; the others go on
-            reason = f"{type(error).__name__}: {error}"
-            registry.failures.append(LoadFailure(point.name, owner, reason))
+    waiting = in_order(installed_points() if points is None else points)
+    while waiting:
+        failed = [(point, error) for point in waiting if (error := _load(registry, point)) is not None]
+        # A preset may start from one of a plugin that comes later in the order: try again when the others are loaded.
+        early = [point for point, error in failed if isinstance(error, UnknownNameError) and error.kind == "method"]
+        waiting = early if len(early) < len(waiting) else []
+        for point, error in failed:
+            if point not in waiting:
+                reason = f"{type(error).__name__}: {error}"
+                registry.failures.append(LoadFailure(point.name, owner(point), reason))
     return registry
 
 
-def _owner(point: EntryPoint) -> str:
-    return point.dist.name if point.dist else "unknown"
-
-
-def _wanted_plugins() -> set[str] | None:
-    limit = os.environ.get("PRIVMINE_LOAD_PLUGINS")
-    return None if limit is None else {canonical(name.strip()) for name in limit.split(",") if name.strip()}
-
-
-def canonical(distribution: str) -> str:
-    """A distribution's name as PEP 503 compares it: privmine_tf is privmine-tf."""
-    return re.sub(r"[-_.]+", "-", distribution).lower()
+def _load(registry: Registry, point: EntryPoint) -> BaseException | None:
+    """Load a plugin, or return why it cannot be loaded."""
+    try:
+        registry.load(point.load(), point.name, owner(point), point.dist.version if point.dist else "unknown")
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - a plugin may fail in any way; the others go on
+        return error
+    return None
 
 
 @cache

@@ -276,7 +276,7 @@ def test_a_missing_pipeline_file() -> None:
         ({"epsilon": "1/0"}, "must be a number"),
         ({"epsilon": "-1e400"}, "greater than 0"),
         ({"epsilon": "1e400"}, "must lie between"),
-        ({"epsilon": None}, "must be a number"),
+        ({"epsilon": None}, "Specify the privacy budget"),
         ({"epsilon": 1e9}, "must lie between"),
         ({"epsilon": 1e-12}, "must lie between"),
         ({"max_length": 0}, "at least 1"),

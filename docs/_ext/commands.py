@@ -15,17 +15,15 @@ from docutils.parsers.rst import Directive
 from sphinx.application import Sphinx
 
 from privmine.cli.commands import cli
+from privmine.cli.groups import every_command
 
 EXAMPLE = "Example:"
 CODE = re.compile(r"(`[^`]+`|--[a-z][a-z-]*)")
 
 
-def commands(command: click.Command = cli, path: str = "privmine") -> dict[str, click.Command]:
-    """The command and all below it, by what a user types."""
-    found = {path: command}
-    for name, below in getattr(command, "commands", {}).items():
-        found |= commands(below, f"{path} {name}")
-    return found
+def commands() -> dict[str, click.Command]:
+    """All commands, by what a user types."""
+    return {" ".join(path): command for path, command in every_command(cli, "privmine").items()}
 
 
 def paragraphs(command: click.Command) -> list[str]:

@@ -13,6 +13,7 @@ from privmine.audit.customers import CustomerCase, CustomerDatabase, generated_c
 from privmine.audit.evidence import Evidence
 from privmine.audit.findings import Finding
 from privmine.audit.outcomes import PipelineSample, secure_noise
+from privmine.audit.reading import Source, SourceReport, audit_source
 from privmine.audit.replay import Counterexample, counterexamples, replay
 from privmine.audit.report import AuditReport, SampledCase
 from privmine.audit.samplers import sampler_checks, source_bounds
@@ -34,9 +35,12 @@ __all__ = [
     "Finding",
     "PipelineSample",
     "SampledCase",
+    "Source",
+    "SourceReport",
     "Subject",
     "all_subjects",
     "audit",
+    "audit_source",
     "counterexamples",
     "generated_cases",
     "generated_customer_cases",

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from privmine.audit.cases import BUDGETS, Case, MakeDatabase, Row, make_database
 from privmine.audit.customers import CustomerCase
 from privmine.audit.replay import Counterexample, Hunt
-from privmine.errors import InputError
+from privmine.extras import import_extra
 from privmine.pipeline import Pipeline
 
 if TYPE_CHECKING:
@@ -24,14 +24,8 @@ if TYPE_CHECKING:
 
 def require_hypothesis() -> Any:
     """The library, or an error that says how to install it."""
-    try:
-        import hypothesis
-    except ImportError:
-        raise InputError(
-            "The search for neighbours needs hypothesis, which is not installed; "
-            'run `pip install "privmine[audit]"`, or use the quick audit, which does without.'
-        ) from None
-    return hypothesis
+    otherwise = "Or use the quick audit, which does without."
+    return import_extra("hypothesis", "The search for neighbours needs", otherwise)
 
 
 def rows(items: int) -> SearchStrategy[Row]:

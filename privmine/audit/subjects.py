@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any
 
@@ -169,9 +169,7 @@ def _pipeline_for(known: Registry, stage: str, name: str, component: Any) -> Pip
     """A pipeline that the component fits in: the method that it belongs to, else the default one."""
     problems = []
     for method in sorted(known.presets, key=lambda preset: preset != DEFAULT_METHOD):
-        choice = known.presets[method].stages.get(stage)
-        used = choice.get("use") if isinstance(choice, Mapping) else choice
-        if used == name:
+        if known.presets[method].choice(stage)[0] == name:
             try:
                 # By name, it keeps the parameters that its method gives it.
                 return _method(method) if isinstance(component, str) else Pipeline(method, **{stage: component})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import pickle
 import signal
@@ -10,12 +9,11 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
 from contextlib import contextmanager, suppress
-from multiprocessing import connection
 from multiprocessing.context import SpawnProcess
-from threading import Thread
 from typing import Any, ParamSpec, TypeVar
 
 from privmine.errors import PrivmineError
+from privmine.processes import started_pool
 
 #: So many seconds a batch of runs may take; one of a sound component takes a few.
 PATIENCE: float = 600
@@ -95,24 +93,14 @@ class Workers(Executor):
             process.kill()
 
     def _started(self) -> ProcessPoolExecutor:
-        # Fresh processes: a fork of one that has threads, as numpy's, may hang.
-        context = multiprocessing.get_context("spawn")
-        return ProcessPoolExecutor(self._count, mp_context=context, initializer=_prepare_worker)
+        return started_pool(self._count, _prepare_worker)
 
 
 def _prepare_worker() -> None:
-    """What a component prints goes to stderr, since stdout may be read by a program; and nobody outlives the audit."""
+    """What a component prints goes to stderr, since stdout may be read by a program."""
     with suppress(OSError):  # There may be no stderr.
         os.dup2(2, 1)
     sys.stdout = sys.stderr
-    parent = multiprocessing.parent_process()
-    assert parent is not None
-
-    def end_with_parent() -> None:
-        connection.wait([parent.sentinel])
-        os._exit(1)
-
-    Thread(target=end_with_parent, daemon=True).start()
 
 
 @contextmanager

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import rich_click as click
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import TimeRemainingColumn
 from rich.text import Text
 
 from privmine.audit import audits
@@ -25,7 +24,7 @@ from privmine.audit.samplers import SamplerCheck, sampler_checks
 from privmine.audit.statistical import ERROR_RATE
 from privmine.audit.subjects import Subject, all_names, subject_of
 from privmine.audit.workers import PATIENCE, Workers, worker_pool
-from privmine.cli.screen import console, fail, print_json, print_whole_words, table, text
+from privmine.cli.screen import bar, console, fail, print_json, print_whole_words, table, text
 from privmine.errors import InputError, PrivmineError, UnknownNameError
 from privmine.io.asked import Asked
 from privmine.registry import own_version
@@ -182,13 +181,11 @@ def _numbered(told: audits.Progress, number: str, what: str, done: int, total: i
 @contextmanager
 def _progress() -> Iterator[audits.Progress]:
     """A bar on a terminal, nothing in a pipe."""
-    if not sys.stderr.isatty():
-        yield lambda what, done, total: None
-        return
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=1)
-        yield lambda what, done, total: bar.update(task, description=what, completed=done, total=total)
+    with bar(TimeRemainingColumn()) as update:
+        if update is None:
+            yield lambda what, done, total: None
+        else:
+            yield lambda what, done, total: update(description=what, completed=done, total=total)
 
 
 def _as_data(checks: list[SamplerCheck], reports: list[AuditReport], effort: Effort, seed: int) -> dict[str, object]:

@@ -11,21 +11,14 @@ from typing import Any, NoReturn
 
 import rich_click as click
 
-from privmine.cli.audit import audit
-from privmine.cli.budget import budget
-from privmine.cli.convert import convert
-from privmine.cli.datasets import datasets
-from privmine.cli.experiment import experiment
+from privmine.cli.groups import DeferredCommand, OpenGroup
 from privmine.cli.interrupts import was_interrupted
-from privmine.cli.mine import mine
-from privmine.cli.new import new
-from privmine.cli.plan import plan
-from privmine.cli.plugins import plugins
-from privmine.cli.rules import rules
+from privmine.cli.own_commands import OWN_COMMANDS
 from privmine.cli.screen import drop_output, fail
 from privmine.errors import PrivmineError
+from privmine.extensions import Extension
+from privmine.hookspecs import PROJECT
 from privmine.printable import printable_lines
-from privmine.registry import own_version
 
 # Without it, paragraphs of the help run into one another.
 click.rich_click.TEXT_PARAGRAPH_LINEBREAKS = "\n\n"
@@ -34,8 +27,8 @@ click.rich_click.TEXT_PARAGRAPH_LINEBREAKS = "\n\n"
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(own_version(), prog_name="privmine")
+@click.group(cls=OpenGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name=PROJECT, prog_name="privmine")
 def cli() -> None:
     """Mine the most frequent itemsets of a transaction database under differential privacy.
 
@@ -45,8 +38,8 @@ def cli() -> None:
     """
 
 
-for command in (mine, plan, rules, convert, plugins, budget, audit, new, datasets, experiment):
-    cli.add_command(command)
+for _name, _target, _summary in OWN_COMMANDS:
+    cli.add_command(DeferredCommand(Extension("command", _name, _summary, _target, PROJECT, "")))
 
 
 def run() -> None:

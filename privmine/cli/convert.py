@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from functools import partial
 from pathlib import Path
@@ -14,12 +15,14 @@ from privmine.cli.screen import progress
 from privmine.errors import InputError
 from privmine.io.asked import LAYOUTS
 from privmine.io.sparse_out import ITEM, ITEMS, TRANSACTION
+from privmine.io.text_out import texts
 from privmine.io.writers import Target, target, write
+from privmine.model import Universe
 
 #: The options that read what was written in a layout. In a long table an empty transaction is a row without an item.
 _READ_BY: Final = {
-    "long": ("--transaction", TRANSACTION, "--item", ITEM, "--drop-missing"),
-    "list": ("--item", ITEMS),
+    "long": ("--layout", "long", "--transaction", TRANSACTION, "--item", ITEM, "--drop-missing"),
+    "list": ("--layout", "list", "--item", ITEMS),
     "one-hot": ("--layout", "one-hot"),
     "baskets": ("--layout", "baskets"),
     "fimi": ("--layout", "fimi"),
@@ -76,15 +79,22 @@ def convert(paths: tuple[str, ...], layout_of_copy: str | None, force: bool, rea
     with progress("Writing the copy …"):
         files = write(transactions, place.path, layout=place.layout)
     click.echo(f"Written: {' and '.join(map(str, files))}")
-    click.echo(f"To mine it: privmine mine {shlex.join(_read_by(place, files))}")
+    click.echo(f"To mine it: privmine mine {shlex.join(_read_by(place, files, transactions.universe))}")
     click.echo(
         "privmine: the copy is exact, and as private as the data: nothing in it is protected. Only you may read it.",
         err=True,
     )
 
 
-def _read_by(place: Target, files: tuple[Path, ...]) -> list[str]:
+def _read_by(place: Target, files: tuple[Path, ...], universe: Universe) -> list[str]:
     """The arguments that read a copy, without a guess."""
     separator = ("--separator", r"\t" if place.suffix == ".tsv" else ",") if place.layout == "baskets" else ()
     names = ("--names", str(files[1])) if len(files) > 1 else ()
-    return [str(place.path), *_READ_BY[place.layout], *separator, *names]
+    breaks = place.suffix in (".csv", ".tsv", ".txt") and any(re.search(r"[\r\n]", text) for text in texts(universe))
+    return [
+        str(place.path),
+        *_READ_BY[place.layout],
+        *separator,
+        *(("--multiline-cells",) if breaks else ()),
+        *names,
+    ]

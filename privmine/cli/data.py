@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Mapping
-from functools import partial, wraps
+from functools import cached_property, partial, wraps
 from glob import glob
 from inspect import signature
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 import rich_click as click
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from privmine.cli.screen import progress
 from privmine.errors import InputError
 from privmine.files import at_home, spare
-from privmine.io import read
-from privmine.io.asked import LAYOUTS
+from privmine.io.asked import LAYOUTS, Asked
+from privmine.io.read import read, read_asked
 from privmine.model import Origin
 from privmine.store.transactions import Transactions
 
@@ -36,7 +36,11 @@ _HOW_IT_IS_READ: Final = (
         help="long: a row for each item; list: a list in each row; one-hot: a column for each item; baskets: a basket "
         "in each line; fimi: numbers in each line.  [default: guessed, and told]",
     ),
-    _data("--items", metavar="FILE", help="The public item universe, one item a line; other items are left out."),
+    _data(
+        "--items",
+        metavar="FILE",
+        help="The public item universe: text with one item a line, or a JSON list. Other items are left out.",
+    ),
     _data("--names", metavar="FILE", help="Labels for items that are numbers, one a line, that of 0 first."),
     _data("--sql", metavar="QUERY", help="Read what a query of DuckDB gives, instead of a file."),
     _data(
@@ -46,6 +50,7 @@ _HOW_IT_IS_READ: Final = (
     ),
     _data("--separator", metavar="CHAR", help="What stands between the cells of a line."),
     _data("--encoding", metavar="NAME", help="How a text file is encoded, if it is not UTF-8."),
+    _data("--multiline-cells", is_flag=True, help="Allow line breaks in cells in quotes instead of refusing them."),
     _data("--drop-missing", is_flag=True, help="Leave missing items out instead of refusing them."),
 )
 _WHOSE_IT_IS: Final = (
@@ -61,6 +66,8 @@ _WHOSE_IT_IS: Final = (
 #: How a tab is typed in most shells.
 _TAB: Final = r"\t"
 _NAMES: Final = frozenset(signature(read).parameters) - {"source"}
+#: The options that are a source themselves.
+_SOURCES: Final = ("sql", "database")
 
 
 @frozen
@@ -87,12 +94,26 @@ class DataOptions:
         for target in targets:
             spare(target, (source for source in sources if source is not None))
 
-    def read(self, path: str | None) -> Transactions:
-        """Read the data, and tell what was guessed of it."""
+    @cached_property
+    def asked(self) -> Asked:
+        """The options, checked; what is wrong with them shows before any data is read."""
+        return Asked.of(**{name: value for name, value in self.given.items() if name not in _SOURCES})
+
+    def read(self, path: str | None, accept: Callable[[Origin], None] = lambda _: None) -> Transactions:
+        """Read the data, and tell what was guessed of it before the rows are read.
+
+        Args:
+            path: the file, or None with a query.
+            accept: refuses data by how it will be read, if need be.
+        """
+
+        def listener(origin: Origin) -> None:
+            accept(origin)
+            tell_guesses(origin)
+
+        sources = {name: self.given.get(name) for name in _SOURCES}
         with progress("Reading the data …"):
-            transactions = read(path, **self.given)
-        tell_guesses(transactions.origin)
-        return transactions
+            return read_asked(path, evolve(self.asked, listener=listener), **sources)
 
 
 def data_options(*, units: bool) -> Callable[[Callback], Callback]:

@@ -1,74 +1,69 @@
-"""`privmine experiment`: pipelines against each other and against exact data, and the paper's own experiments."""
+"""`privmine experiment`: pipelines against each other and against exact data."""
 
 from __future__ import annotations
 
-import os
-import sys
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from datetime import timedelta
+from collections.abc import Iterable, Sequence
 from math import isinf
 from pathlib import Path
 from typing import Any
 
 import rich_click as click
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
-from rich.progress import Progress as Bar
 
 from privmine.cli.data import tell_guesses
-from privmine.cli.screen import console, fail, print_json, table, text
+from privmine.cli.groups import OpenGroup
+from privmine.cli.research import (
+    EXACT,
+    data_option,
+    progress_bar,
+    report_failures,
+    resumable,
+    worker_count,
+    workers_option,
+)
+from privmine.cli.screen import console, print_json, table, text
 from privmine.datasets import describe
-from privmine.errors import DataError, InputError
 from privmine.evaluation.bench import Bench
-from privmine.evaluation.clock import Progress, Report, nobody
 from privmine.evaluation.data import data_opener, is_file
 from privmine.evaluation.experiment import Experiment
 from privmine.evaluation.results import open_results
-from privmine.evaluation.rows import METRICS, Row, comparable, key_of
+from privmine.evaluation.rows import Row, comparable, key_of, metric_words
 from privmine.evaluation.runner import Failure, OpenData, run_cells
 from privmine.evaluation.seeds import Cell
 from privmine.evaluation.sheets import check_matplotlib, draw_sheets
 from privmine.evaluation.summary import compare_pipelines, summarise
 from privmine.evaluation.truth import Truth
+from privmine.registry import registry
 
-EXACT = "Uses exact data and simulated noise: for research, NOT PRIVATE."
 DEFAULT_METRICS = ("fnr", "re", "coverage")
 
 
-class SpecOrCommand(click.RichGroup):
+class SpecOrCommand(OpenGroup):
     """A group whose commands may be left out: `experiment SPEC.toml` is `experiment run SPEC.toml`."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Put `run` in front of what is no command."""
-        if args and args[0] not in self.commands and args[0] not in ("-h", "--help"):
+        """Put `run` in front of an option or a file."""
+        if args and args[0] not in ("-h", "--help") and args[0] not in self.commands and self._is_file(args[0]):
             args.insert(0, "run")
         return super().parse_args(ctx, args)
 
+    def _is_file(self, word: str) -> bool:
+        if word.startswith("-") or Path(word).suffix:
+            return True
+        self.add_plugins()
+        return word not in self.commands and Path(word).is_file()
 
-@click.group(cls=SpecOrCommand)
+
+@click.group(cls=SpecOrCommand, within="experiment")
 def experiment() -> None:
-    """Measure pipelines against exact data: `privmine experiment SPEC.toml`, or `privmine experiment paper`.
+    """Measure pipelines against exact data, as an experiment file says.
+
+    `privmine experiment SPEC.toml` runs the file. `privmine experiment paper`, which repeats the experiments of the
+    PrivBasis paper, comes with the plugin privmine-paper.
 
     Uses exact data and simulated noise, so it is for research and not private.
 
     Example:  privmine experiment figure1.toml --repeats 30
     """
-
-
-def _workers_option(command: Any) -> Any:
-    return click.option(
-        "--workers", type=click.IntRange(1), help="How many processes to use.  [default: one for each processor]"
-    )(command)
-
-
-def _data_option(command: Any) -> Any:
-    return click.option(
-        "--data",
-        "data_dir",
-        type=click.Path(path_type=Path, file_okay=False, exists=True),
-        help="Where named datasets are looked for first.  [default: PRIVMINE_DATA]",
-    )(command)
 
 
 @experiment.command()
@@ -78,11 +73,11 @@ def _data_option(command: Any) -> Any:
     type=click.Path(path_type=Path),
     help="A .csv file, or a folder for Parquet; what it holds already is not run again.  [default: SPEC with .csv]",
 )
-@_workers_option
-@_data_option
+@workers_option
+@data_option
 @click.option("--repeats", type=click.IntRange(1), help="How many runs of each combination, instead of the file's.")
 @click.option(
-    "--metric", "metrics", multiple=True, type=click.Choice(list(METRICS)), help="What to list; may be repeated."
+    "--metric", "metrics", multiple=True, help="What to list, by a name of `privmine plugins`; may be repeated."
 )
 @click.option("--against", metavar="PIPELINE", help="Compare every other pipeline with this one, pair by pair.")
 @click.option(
@@ -113,6 +108,8 @@ def run(
     Example:  privmine experiment spec.toml --output results.csv --against paper
     """
     described = Experiment.read(spec)
+    for metric in metrics:
+        registry().extension("metric", metric)  # An unknown name shows before anything runs.
     if repeats is not None:
         described = described.with_repeats(repeats)
     if against is not None:
@@ -126,13 +123,13 @@ def run(
         _alone(described, described.cell(*cell), open_data, target, as_json)
         return
     results = open_results(target)
-    with progress_bar() as told, _resumable(target):
+    with progress_bar() as told, resumable(target):
         failures = run_cells(
             described.cells(),
             described.pipelines,
             open_data,
             results,
-            workers=workers or os.cpu_count() or 1,
+            workers=worker_count(workers),
             progress=told,
         )
     results.close()
@@ -144,7 +141,7 @@ def run(
         print_json(finite(_as_data(rows, shown, against, failures)))
     else:
         _show(rows, shown, against, target, drawn)
-    _complain(failures)
+    report_failures(failures)
 
 
 def _alone(described: Experiment, cell: Cell, open_data: OpenData, target: Path, as_json: bool) -> None:
@@ -168,35 +165,10 @@ def _alone(described: Experiment, cell: Cell, open_data: OpenData, target: Path,
         out.print(f"\nThe run in {text(target)} is {'the same' if same else '[bold red]ANOTHER[/]'}.")
 
 
-@contextmanager
-def _resumable(target: Path) -> Iterator[None]:
-    """Ctrl-C loses nothing that is done, and says so."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        fail(f"Interrupted. What is done is in {target}; the same command goes on from there.", 130)
-
-
-@contextmanager
-def progress_bar() -> Iterator[Progress]:
-    """A bar with the time left on a terminal, nothing in a pipe."""
-    if not sys.stderr.isatty():
-        yield nobody
-        return
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[left]}"))
-    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=None, left="")
-
-        def told(report: Report) -> None:
-            left = "" if report.seconds_left is None else f"{timedelta(seconds=round(report.seconds_left))} left"
-            bar.update(task, description=report.what, completed=report.done, total=report.total or None, left=left)
-
-        yield told
-
-
 def _show(rows: list[Row], metrics: Sequence[str], against: str | None, target: Path, drawn: list[Path]) -> None:
     out = console()
-    columns = [METRICS[metric] for metric in metrics]
+    words = metric_words()
+    columns = [words[metric] for metric in metrics]
     shown = table("data", "k", "ε", "pipeline", "runs", *columns, right=("k", "ε", "runs", *columns))
     for summary in summarise(rows, metrics):
         shown.add_row(
@@ -227,13 +199,12 @@ def _others(rows: list[Row], against: str) -> list[str]:
 def _comparisons(rows: list[Row], metrics: Sequence[str], against: str) -> Any:
     right = ("k", "ε", "pairs", "difference", "p")
     shown = table("pipeline", "data", "k", "ε", "metric", "pairs", "difference", "p", right=right)
+    words = metric_words()
     for name in _others(rows, against):
         for metric in metrics:
             for found in compare_pipelines(rows, name, against, metric):
                 where = [text(found.where[column]) for column in ("data", "k", "epsilon")]
-                shown.add_row(
-                    text(name), *where, METRICS[metric], str(found.n), str(found.difference), f"{found.p:.3g}"
-                )
+                shown.add_row(text(name), *where, words[metric], str(found.n), str(found.difference), f"{found.p:.3g}")
     return shown
 
 
@@ -272,21 +243,6 @@ def finite(value: Any) -> Any:
     return "infinite" if isinstance(value, float) and isinf(value) else value
 
 
-#: How many more reasons of failed runs are told after the first; --json has all of them.
-MOST_REASONS = 4
-
-
-def _complain(failures: list[Failure]) -> None:
-    if not failures:
-        return
-    reasons: dict[str, Failure] = {}
-    for failure in failures:
-        reasons.setdefault(failure.reason, failure)
-    first, *others = reasons.values()
-    also = "".join(f"\n  and {failure.cell}: {failure.reason}" for failure in others[:MOST_REASONS])
-    fail(f"{len(failures)} runs failed, the first: {first.cell}: {first.reason}{also}", 1)
-
-
 def _titles(names: Iterable[str], data_dir: Path | None) -> dict[str, str]:
     """What figures call the datasets: by name, with a word where one is a proxy or synthetic."""
     titles = {}
@@ -295,70 +251,3 @@ def _titles(names: Iterable[str], data_dir: Path | None) -> dict[str, str]:
         kind = "" if info is None else " (synthetic)" if info.synthetic else " (proxy)" if info.proxy else ""
         titles[name] = name + kind
     return titles
-
-
-@experiment.command()
-@_data_option
-@click.option("--repeats", type=click.IntRange(1), help="How many runs of each cell.  [default: 30; with --quick 3]")
-@click.option(
-    "--output",
-    type=click.Path(path_type=Path, file_okay=False),
-    default=Path("docs"),
-    show_default=True,
-    help="The folder of the page results.md; figures go to figures/ in it.",
-)
-@click.option(
-    "--results",
-    "results_path",
-    type=click.Path(path_type=Path),
-    default=Path("paper-results.csv"),
-    show_default=True,
-    help="Where the rows go, a .csv file or a folder; what it holds already is not run again.",
-)
-@click.option("--only", multiple=True, metavar="DATASET", help="Only this dataset's figure; may be repeated.")
-@click.option("--quick", is_flag=True, help="Three runs a cell, as the paper made, and without AOL.")
-@_workers_option
-def paper(
-    data_dir: Path | None,
-    repeats: int | None,
-    output: Path,
-    results_path: Path,
-    only: tuple[str, ...],
-    quick: bool,
-    workers: int | None,
-) -> None:
-    """Repeat the paper's experiments: Table 2, Figures 1 to 5, and its statements, as a page with figures.
-
-    PrivBasis and TF (m = 1, 2, 3) on the five datasets; about half an hour on two processors for 30 runs a cell.
-    Uses exact data and simulated noise, so it is for research and not private.
-
-    Example:  privmine experiment paper --data DIR --repeats 30
-    """
-    from privmine.evaluation.paper import plan
-    from privmine.evaluation.paper.reproduce import reproduce
-
-    if quick and plan.PANELS[-1].data in only:
-        raise InputError("--quick leaves out AOL; drop --quick, or give --repeats 3 instead.")
-    panels = plan.chosen_panels(only, (plan.PANELS[-1].data,) if quick else ())
-    known = {panel.data: describe(panel.data, data_dir) for panel in panels}
-    for name, info in known.items():
-        if info.status == "missing":
-            raise DataError(f"The dataset {name} is not at hand; say where it is with --data, or choose with --only.")
-    click.echo(EXACT, err=True)
-    with progress_bar() as told, _resumable(results_path):
-        done = reproduce(
-            panels,
-            repeats or (plan.QUICK_REPEATS if quick else plan.REPEATS),
-            output,
-            results_path,
-            data_opener(data_dir),
-            lambda name: known[name].proxy or known[name].synthetic,
-            workers=workers or os.cpu_count() or 1,
-            progress=told,
-        )
-    out = console()
-    for statement in done.statements:
-        style = {"holds": "green", "does not hold": "yellow"}.get(statement.verdict, "dim")
-        out.print(f"[{style}]{statement.verdict:<13}[/] {text(statement.quote)}")
-    out.print(f"\n[bold]Page:[/] {text(done.page)}\n[bold]Results:[/] {text(results_path)}")
-    _complain(list(done.failures))

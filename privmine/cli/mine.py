@@ -14,19 +14,20 @@ import rich_click as click
 from rich.console import Console
 
 from privmine.cli.data import DataOptions, data_options
+from privmine.cli.dry_run import show_dry_run
 from privmine.cli.interrupts import end_if_interrupted
 from privmine.cli.pipelines import PIPELINE_PANEL, pipeline_options, pipeline_spec
-from privmine.cli.screen import console, drop_output, fail, print_json, progress, table, text
+from privmine.cli.screen import console, drop_output, fail, progress, table, text
 from privmine.errors import InputError, RunInterrupted, UnknownNameError, UnsavedReleaseError
 from privmine.io import groceries
 from privmine.ledger import Ledger
-from privmine.model import DATA_STAGES
-from privmine.pipeline import Pipeline, check_conditions, make_request, noise_source, protects
+from privmine.pipeline import Pipeline
 from privmine.privacy import amount
 from privmine.registry import registry
 from privmine.release import Release
 from privmine.release.display import CAVEAT, DEFAULT_LEVEL, headline, interval_text, items_text, percent, whole
-from privmine.release.files import check_output, to_json
+from privmine.release.files import to_json
+from privmine.request import Wish
 from privmine.store.transactions import Transactions
 
 DEFAULT_K = 100
@@ -89,7 +90,6 @@ def mine(
     method: str | None,
     file: Path | None,
     settings: tuple[str, ...],
-    strict: bool,
     trust: tuple[str, ...],
     dry_run: bool,
     as_json: bool,
@@ -99,7 +99,7 @@ def mine(
     """Release the most frequent itemsets of DATA under differential privacy.
 
     DATA is a file of transactions, or a pattern such as 'orders/*.parquet': CSV, TSV, Parquet, JSON lines,
-    basket lines, or FIMI text. How it is laid out is guessed unless options say it, and the guess is told. Without
+    basket lines, or FIMI text. The layout is detected unless you specify it; privmine prints what it detected. Without
     DATA and --sql the embedded grocery baskets are mined, with ε = 1 unless another is given.
 
     Example:  privmine mine orders.csv --transaction order_id --item product --k 100 --epsilon 1 --output top100.csv
@@ -107,34 +107,32 @@ def mine(
     embedded = not reading.names_data(data)
     if embedded:
         epsilon, k = EMBEDDED_EPSILON if epsilon is None else epsilon, EMBEDDED_K if k is None else k
-    if epsilon is None:
-        raise InputError("How much privacy to spend is yours to say: add --epsilon, for instance --epsilon 1.")
-    k = DEFAULT_K if k is None else k
+    wish = Wish(DEFAULT_K if k is None else k, epsilon, **options)
     spec = pipeline_spec(method, file, settings)
     _check_trust(trust)
     Pipeline.from_spec(spec, trust=trust)  # What is wrong with the pipeline shows before the data is read.
-    if options["output"] is not None:
-        reading.spare(data, options["output"])
-        check_output(options["output"], options["overwrite"])
+    if wish.output is not None:
+        reading.spare(data, wish.output)
     elif sys.stdout is None:
         raise InputError("The release would go nowhere: standard output is closed. Open it, or add --output FILE.")
-    transactions = groceries() if embedded else reading.read(data)
+    if not embedded:
+        wish.check(reading.asked.protected, universe_given=reading.asked.items is not None)
+    transactions = groceries() if embedded else reading.read(data, wish.check_origin)
     if dry_run:
-        pipeline = Pipeline.from_spec(spec, trust=trust)
-        show_plan(pipeline, transactions, k, epsilon, strict, options, as_json)
+        show_dry_run(Pipeline.from_spec(spec, trust=trust), wish, transactions, as_json)
         return
     with progress("Starting …") as observers:
         pipeline = Pipeline.from_spec(spec, trust=trust, observers=observers)
         end_if_interrupted()
-        release = _run(pipeline, transactions, k, epsilon, strict=strict, **options)
+        release = _run(pipeline, wish, transactions)
     try:
         if as_json:
             click.echo(to_json(release), nl=False)
         else:
-            show_release(release, options["output"], options["ledger"])
+            show_release(release, wish.output, wish.ledger)
         sys.stdout.flush()
     except (OSError, KeyboardInterrupt):
-        kept = f"in {options['output']}" if options["output"] else _rescued(release)
+        kept = f"in {wish.output}" if wish.output is not None else _rescued(release)
         drop_output()
         made = "made and charged" if release.receipt.private else "made"
         fail(f"The release is {made}, but could not be shown whole; it is {kept}.", 1)
@@ -150,10 +148,10 @@ def _check_trust(trust: tuple[str, ...]) -> None:
             raise UnknownNameError("installed distribution", name, known, hint="Those have components.") from None
 
 
-def _run(pipeline: Pipeline, transactions: Transactions, k: int, epsilon: str, **options: Any) -> Release:
+def _run(pipeline: Pipeline, wish: Wish, transactions: Transactions) -> Release:
     """Run; Ctrl-C says what is gone. It is caught here, because click would turn it into a bare "Aborted"."""
     try:
-        return pipeline.run(transactions, k, epsilon, **options)
+        return pipeline.fulfil(wish, transactions)
     except RunInterrupted as error:
         fail(f"Interrupted: {error.fate}, and nothing was released.", 130)
     except UnsavedReleaseError as error:
@@ -172,7 +170,7 @@ def _rescued(release: Release) -> str:
     return f"in {path}"
 
 
-def show_release(release: Release, saved: Path | None, ledger: Path | None = None) -> None:
+def show_release(release: Release, saved: Path | None, ledger: Ledger | None = None) -> None:
     """A table, and the budget below it."""
     out = console()
     heading = f"{percent(DEFAULT_LEVEL)} interval"
@@ -200,7 +198,7 @@ def show_release(release: Release, saved: Path | None, ledger: Path | None = Non
     out.print(charges)
     _print_statements(out, receipt.foot())
     if ledger is not None and receipt.dataset is not None:
-        remaining = Ledger(ledger).budget(receipt.dataset).remaining_epsilon
+        remaining = ledger.budget(receipt.dataset).remaining_epsilon
         out.print(f"[bold]Remaining:[/] ε = {amount(remaining)} for {text(receipt.dataset)}")
     if sum(found.count < 2 * found.standard_error for found in release) > len(release) / 2:
         out.print("[bold yellow]Mostly noise:[/] most counts are smaller than twice their error; lower k, or raise ε.")
@@ -213,63 +211,3 @@ def _print_statements(out: Console, lines: list[str]) -> None:
         subject, _, rest = line.partition(":")
         style = "bold red" if subject == "NOT PRIVATE" else "bold"
         out.print(f"[{style}]{text(subject)}:[/]{text(rest)}")
-
-
-def show_plan(
-    pipeline: Pipeline,
-    transactions: Transactions,
-    k: int,
-    epsilon: str,
-    strict: bool,
-    options: dict[str, Any],
-    as_json: bool,
-) -> None:
-    """What a run would do, from public facts only."""
-    request = make_request(transactions, k, epsilon, options["max_length"], options["n_public"])
-    source = noise_source(None, options["simulate"], options["seed"])
-    check_conditions(request, source, strict, options["ledger"], options["dataset"])
-    plan = pipeline.prepare(request).plan()
-    shares = {stage: getattr(plan, stage) * request.epsilon for stage in DATA_STAGES}
-    remaining = None
-    if options["ledger"] is not None and options["dataset"] is not None:
-        book = Ledger(options["ledger"])
-        remaining = book.check(options["dataset"], request.epsilon, unit=request.public.unit.name).remaining_epsilon
-    origin = transactions.origin
-    described = f"{origin.layout} layout of {origin.source}" if origin.layout else "the embedded baskets"
-    facts = {
-        "k": request.k,
-        "requested": request.requested,
-        "epsilon": str(request.epsilon),
-        "guaranteed_epsilon": str(2 * request.epsilon if options["n_public"] else request.epsilon),
-        "protects": protects(request, source),
-        "data": described,
-        "items": len(request.public.universe),
-        "universe_given": request.public.universe.given,
-        "stages": pipeline.describe(),
-        "shares": {stage: str(share) for stage, share in shares.items()},
-        "ledger_remaining_afterwards": None if remaining is None else str(remaining),
-    }
-    if as_json:
-        print_json(facts)
-        return
-    out = console()
-    universe = request.public.universe
-    source_of_items = "named by --items" if universe.given else "taken from the data; --items would name them"
-    most = f", of which at most {request.k} can exist" if request.k < request.requested else ""
-    out.print(
-        f"[bold]Dry run:[/] k = {request.requested}{most}, ε = {amount(request.epsilon)}; nothing was drawn or charged."
-    )
-    out.print(f"[bold]Data:[/] {text(described)}")
-    out.print(f"[bold]Protects:[/] {text(protects(request, source))}")
-    if request.public.n is not None:
-        out.print(
-            f"[bold]With the number of transactions published:[/] ε = {amount(2 * request.epsilon)} in that sense"
-        )
-    out.print(f"[bold]Items:[/] {len(universe):,}, {source_of_items}\n")
-    rows = table("stage", "component", "share of ε")
-    for stage, description in pipeline.describe().items():
-        rows.add_row(stage, text(description), amount(shares[stage]) if stage in shares else "")
-    out.print(rows)
-    out.print("\nWhat a stage leaves of its share goes to the next one.")
-    if remaining is not None:
-        out.print(f"[bold]Ledger:[/] ε = {amount(remaining)} would remain for {text(options['dataset'])}.")

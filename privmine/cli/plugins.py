@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import rich_click as click
 from attrs import asdict
 
 from privmine import describe
-from privmine.cli.compare import compare
+from privmine.cli.groups import OpenGroup
 from privmine.cli.screen import console, print_json, table, text
 from privmine.errors import InputError
+from privmine.extensions import Extension
 from privmine.model import STAGES
+from privmine.presets import Preset
 from privmine.registry import Registered, Registry, own_version, registry
 
+#: What else plugins bring, with the key of its list.
+KINDS = {"command": "commands", "dataset": "datasets", "metric": "metrics"}
 
-@click.group(invoke_without_command=True)
+
+@click.group(cls=OpenGroup, within="plugins", invoke_without_command=True)
 @click.option("--json", "as_json", is_flag=True, help="Print the list as JSON.")
 @click.option(
     "--requirements",
@@ -25,7 +31,9 @@ from privmine.registry import Registered, Registry, own_version, registry
 )
 @click.pass_context
 def plugins(context: click.Context, as_json: bool, as_requirements: bool) -> None:
-    """List the components of each stage, the methods that join them, and plugins that failed to load.
+    """List all that is known by name and where it comes from, and plugins that failed to load.
+
+    These are the components of each stage, the methods that join them, commands, datasets and metrics.
 
     The environment variable PRIVMINE_LOAD_PLUGINS, a comma-separated list of distributions, limits what is
     loaded besides privmine itself; empty, it loads nothing else.
@@ -43,9 +51,6 @@ def plugins(context: click.Context, as_json: bool, as_requirements: bool) -> Non
         print_json(as_data(known))
     else:
         show_list(known)
-
-
-plugins.add_command(compare)
 
 
 @plugins.command()
@@ -72,8 +77,13 @@ def components(known: Registry) -> list[Registered]:
 
 
 def requirements(known: Registry) -> list[str]:
-    """The distributions that components come from, privmine first, each at its version."""
-    versions = {found.distribution: found.version for found in known.components.values()}
+    """The distributions that plugins come from, privmine first, each at its version."""
+    everything: list[Registered | Preset | Extension] = [
+        *known.components.values(),
+        *known.presets.values(),
+        *known.extensions.values(),
+    ]
+    versions = {found.distribution: found.version for found in everything}
     own = versions.pop("privmine", own_version())
     return [f"privmine=={own}", *(f"{name}=={versions[name]}" for name in sorted(versions))]
 
@@ -96,15 +106,32 @@ def as_data(known: Registry) -> dict[str, Any]:
                 "name": preset.name,
                 "distribution": preset.distribution,
                 "summary": preset.summary,
-                "stages": dict(preset.stages),
+                "stages": {stage: _short(choice) for stage, choice in preset.stages.items()},
             }
             for preset in known.presets.values()
         ],
+        **{
+            plural: [
+                {
+                    "name": found.name,
+                    "distribution": found.distribution,
+                    "version": found.version,
+                    "summary": found.summary,
+                }
+                for found in known.all_of(kind).values()
+            ]
+            for kind, plural in KINDS.items()
+        },
         "failures": [
             {"plugin": failure.plugin, "distribution": failure.distribution, "reason": failure.reason}
             for failure in known.failures
         ],
     }
+
+
+def _short(choice: Mapping[str, Any]) -> Any:
+    """A component without parameters by its name alone."""
+    return choice["use"] if len(choice) == 1 else dict(choice)
 
 
 def component_data(found: Registered) -> dict[str, Any]:
@@ -138,6 +165,12 @@ def show_list(known: Registry) -> None:
         methods.add_row(text(preset.name), text(preset.distribution), text(preset.summary))
     out.print()
     out.print(methods)
+    for kind in KINDS:
+        rows = table(kind, "from", "what it is")
+        for extension in known.all_of(kind).values():
+            rows.add_row(text(extension.name), text(extension.distribution), text(extension.summary))
+        out.print()
+        out.print(rows)
     for failure in known.failures:
         out.print(
             f"\n[bold red]Failed to load:[/] {text(failure.plugin)} from {text(failure.distribution)}: "

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, NoReturn
+from functools import partial
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import rich_click as click
 from rich.console import Console
@@ -16,6 +17,9 @@ from rich.table import Table
 
 from privmine.hookspecs import hookimpl
 from privmine.printable import json_text, printable_lines
+
+if TYPE_CHECKING:
+    from rich.progress import ProgressColumn
 
 #: Wide enough that a table in a pipe is not folded.
 PIPE_WIDTH = 400
@@ -95,6 +99,27 @@ class Progress:
     def stage_started(self, stage: str) -> None:
         """Show the stage in words."""
         self._status.update(f"{STAGE_WORDS[stage]} …")
+
+
+@contextmanager
+def bar(time_left: ProgressColumn) -> Iterator[Callable[..., None] | None]:
+    """A progress bar on a terminal, None in a pipe.
+
+    Args:
+        time_left: the last column; a field `left` is there for it.
+
+    Yields:
+        What takes description, completed, total and left, as rich's `Progress.update` does.
+    """
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
+    from rich.progress import Progress as Bar
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), time_left)
+    with Bar(*columns, console=Console(stderr=True), transient=True) as shown:
+        yield partial(shown.update, shown.add_task("", total=None, left=""))
 
 
 @contextmanager

@@ -7,10 +7,10 @@ import shutil
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from privmine.datasets.catalogue import Dataset
 from privmine.datasets.checksums import verify
 from privmine.datasets.places import DATA_VARIABLE
 from privmine.errors import DataError
+from privmine.extensions import Dataset
 
 
 def fetch_into(directory: Path, dataset: Dataset) -> Path:

@@ -8,9 +8,9 @@ from typing import Any
 
 from attrs import asdict, frozen
 
-from privmine.datasets.catalogue import AOL_ITEMSETS, CATALOGUE
-from privmine.datasets.opening import resolve
-from privmine.datasets.places import cache_directory, find_file
+from privmine.datasets.opening import catalogue, needed_file, resolve
+from privmine.datasets.places import cache_directory
+from privmine.extensions import Dataset
 
 
 @frozen
@@ -73,24 +73,23 @@ def describe(name: str, data_dir: str | os.PathLike[str] | None = None) -> Datas
         found.used.mean_length,
         found.used.sha256,
         dataset.url,
-        _status(dataset.name, found.path, data_dir),
+        _status(dataset, found.path, data_dir),
         found.path,
         found.proxy,
-        f"{dataset.name} is synthetic: generated, not collected from anybody." if dataset.generator else None,
+        None if dataset.generator is None else f"{dataset.name} is synthetic: generated, not collected from anybody.",
         dataset.note,
     )
 
 
 def all_datasets(data_dir: str | os.PathLike[str] | None = None) -> list[DatasetInfo]:
     """All datasets of the catalogue, in its order."""
-    return [describe(name, data_dir) for name in CATALOGUE]
+    return [describe(name, data_dir) for name in catalogue()]
 
 
-def _status(name: str, path: Path | None, data_dir: str | os.PathLike[str] | None) -> str:
-    dataset = CATALOGUE[name]
+def _status(dataset: Dataset, path: Path | None, data_dir: str | os.PathLike[str] | None) -> str:
     if path is not None:
         return "cached" if path.parent == cache_directory() else "at hand"
-    if dataset.generator:
-        is_missing = name == "aol-like" and find_file(AOL_ITEMSETS, (".gz", ""), data_dir) is None
+    if dataset.generator is not None:
+        is_missing = any(needed_file(name, data_dir) is None for name in dataset.needs)
         return "missing" if is_missing else "generated"
     return "fetchable" if dataset.is_fetchable else "missing"

@@ -4,32 +4,37 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from attrs import frozen
 
-from privmine.datasets import kept
-from privmine.datasets.aol import AolLike
-from privmine.datasets.catalogue import AOL_ITEMSETS, AOL_ITEMSETS_SHA256, CATALOGUE, Dataset, find
+from privmine.datasets import cache
 from privmine.datasets.checksums import verify
 from privmine.datasets.fetching import fetch_into, missing_message
-from privmine.datasets.keys import as_transactions
 from privmine.datasets.places import DATA_VARIABLE, cache_directory, find_file
-from privmine.datasets.published import read_published
-from privmine.datasets.quest import quest
 from privmine.datasets.repeated import repeated
-from privmine.datasets.zipf import zipf
 from privmine.errors import DataError
+from privmine.extensions import Dataset
 from privmine.io.fimi import read_fimi
 from privmine.model import Universe
+from privmine.registry import registry
 from privmine.store.transactions import Transactions
 
 _ENDINGS = (".dat.gz", ".dat")
-#: Generators that are fast enough to be run each time.
-_GENERATORS: Mapping[str, Callable[[], Transactions]] = {"zipf": zipf, "quest": quest}
-#: To be raised when the generator of aol-like or the form of its file changes, so that no old data is taken for new.
-_AOL_LIKE = "aol-like-2.npz"
+#: What a generator needs is text, plain or compressed.
+_TEXT_ENDINGS = (".gz", "")
+
+
+def catalogue() -> dict[str, Dataset]:
+    """All datasets by name: privmine's own, then those of plugins."""
+    return {name: found.value for name, found in registry().all_of("dataset").items()}
+
+
+def find(name: str) -> Dataset:
+    """The dataset of a name, whose case does not matter."""
+    hint = "A file of your own is read by its path: privmine.read(path)."
+    found: Dataset = registry().extension("dataset", name, hint=hint).value
+    return found
 
 
 @frozen
@@ -63,12 +68,12 @@ class Resolved:
 def resolve(name: str, data_dir: str | os.PathLike[str] | None = None) -> Resolved:
     """Find what a name stands for: the original wherever it is, else a repeated part of it."""
     asked = find(name)
-    if asked.generator:
-        cached = cache_directory() / _AOL_LIKE
-        return Resolved(asked, asked, path=cached if asked.name == "aol-like" and cached.is_file() else None)
+    if asked.generator is not None:
+        cached = None if asked.kept_as is None else cache_directory() / asked.kept_as
+        return Resolved(asked, asked, path=cached if cached is not None and cached.is_file() else None)
     path = find_file(asked.name, _ENDINGS, data_dir)
     if path is None and asked.proxy is not None:
-        part = CATALOGUE[asked.proxy.part]
+        part = find(asked.proxy.part)
         part_path = find_file(part.name, _ENDINGS, data_dir)
         if part_path is not None:
             return Resolved(asked, part, asked.proxy.times, part_path)
@@ -92,11 +97,9 @@ def open_dataset(name: str, data_dir: str | os.PathLike[str] | None = None) -> T
     """
     found = make_available(name, data_dir)
     dataset, path = found.used, found.path
-    if dataset.name in _GENERATORS:
-        return _GENERATORS[dataset.name]()
+    if dataset.generator is not None:
+        return _generated(dataset, data_dir) if path is None else cache.load(path)
     assert path is not None
-    if dataset.generator:
-        return as_transactions(*kept.load(path))
     transactions = _labelled(read_fimi(path), dataset, path)
     if dataset.sha256 is None and transactions.store.count() != dataset.transactions:
         raise DataError(
@@ -110,31 +113,39 @@ def make_available(name: str, data_dir: str | os.PathLike[str] | None = None) ->
     """See that a dataset is there and undamaged: fetch or generate it if need be."""
     found = resolve(name, data_dir)
     dataset, path = found.used, found.path
-    if dataset.name in _GENERATORS:
-        return found
-    if path is None:
-        if dataset.generator:
-            path = _generate_aol_like(data_dir)
-        elif dataset.is_fetchable:
-            path = fetch_into(cache_directory(), dataset)
-        else:
+    if dataset.generator is not None:
+        if dataset.kept_as is None or path is not None:
+            return found
+        path = cache_directory() / dataset.kept_as
+        cache.save(path, _generated(dataset, data_dir))
+    elif path is None:
+        if not dataset.is_fetchable:
             raise DataError(missing_message(dataset))
+        path = fetch_into(cache_directory(), dataset)
     if dataset.sha256 is not None:
         verify(path, dataset.sha256, dataset.name)
     return Resolved(found.asked, dataset, found.times, path)
 
 
-def _generate_aol_like(data_dir: str | os.PathLike[str] | None) -> Path:
-    source = find_file(AOL_ITEMSETS, (".gz", ""), data_dir)
-    if source is None:
-        raise DataError(
-            f"aol-like is generated from {AOL_ITEMSETS}.gz, the published frequent itemsets of the AOL data, which is "
-            f"not at hand. Put it into the directory that {DATA_VARIABLE} names."
-        )
-    verify(source, AOL_ITEMSETS_SHA256, AOL_ITEMSETS)
-    path = cache_directory() / _AOL_LIKE
-    kept.save(path, *AolLike().generate(read_published(source)))
-    return path
+def needed_file(name: str, data_dir: str | os.PathLike[str] | None) -> Path | None:
+    """The file of that name which a generator needs, plain or compressed, or None."""
+    return find_file(name, _TEXT_ENDINGS, data_dir)
+
+
+def _generated(dataset: Dataset, data_dir: str | os.PathLike[str] | None) -> Transactions:
+    """Run the generator on the files that it needs, each checked."""
+    paths = []
+    for name, sha256 in dataset.needs.items():
+        path = needed_file(name, data_dir)
+        if path is None:
+            raise DataError(
+                f"{dataset.name} is generated from {name}.gz, which is not at hand. Put that file into the directory "
+                f"that {DATA_VARIABLE} names."
+            )
+        verify(path, sha256, name)
+        paths.append(path)
+    baskets = registry().extension("dataset", dataset.name).follow(dataset.generator)(*paths)
+    return baskets if isinstance(baskets, Transactions) else Transactions.from_lists(baskets)
 
 
 def _labelled(transactions: Transactions, dataset: Dataset, path: Path) -> Transactions:

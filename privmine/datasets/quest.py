@@ -13,8 +13,8 @@ from itertools import islice
 import numpy as np
 from attrs import frozen
 
-from privmine.datasets.keys import as_transactions, rows_of_keys
-from privmine.datasets.words import Words, exponential_table, poisson_table
+from privmine.datasets.keys import transactions_of_keys
+from privmine.datasets.stable_random import StableRandom, exponential_table, poisson_table
 from privmine.errors import InputError
 from privmine.model import FloatArray, Universe
 from privmine.store.transactions import Transactions
@@ -60,46 +60,47 @@ def quest(
         )
     if not (0 <= correlation <= 1 and 0 <= corruption < 1):
         raise InputError("correlation must be from 0 to 1, and corruption from 0 to below 1.")
-    words = Words(seed)
-    made = _patterns(words, items, patterns, pattern_length, correlation, corruption)
-    weights = np.cumsum(words.from_table(exponential_table(_QUANTILES), patterns))
-    sizes = np.maximum(words.from_table(poisson_table(mean_length), transactions), 1).astype(np.int64)
+    random = StableRandom(seed)
+    made = _patterns(random, items, patterns, pattern_length, correlation, corruption)
+    weights = np.cumsum(random.from_table(exponential_table(_QUANTILES), patterns))
+    sizes = np.maximum(random.from_table(poisson_table(mean_length), transactions), 1).astype(np.int64)
     bits = items.bit_length()
     keys = [
         (row << bits) | item
-        for row, basket in enumerate(islice(_baskets(words, made, weights, sizes.tolist()), transactions))
+        for row, basket in enumerate(islice(_baskets(random, made, weights, sizes.tolist()), transactions))
         for item in basket
     ]
-    rows = rows_of_keys(np.array(keys, dtype=np.int64), transactions, bits)
-    return as_transactions(Universe.of(np.arange(items)), rows)
+    return transactions_of_keys(Universe.of(np.arange(items)), np.array(keys, dtype=np.int64), transactions, bits)
 
 
 def _patterns(
-    words: Words, items: int, count: int, mean_length: float, correlation: float, corruption: float
+    random: StableRandom, items: int, count: int, mean_length: float, correlation: float, corruption: float
 ) -> list[_Pattern]:
     """Patterns, each of which has some items of the one before it and new ones."""
     exponential = exponential_table(_QUANTILES)
-    popularity = np.cumsum(words.from_table(exponential, items))
-    lengths = np.clip(words.from_table(poisson_table(mean_length), count), 1, max(items // 2, 1)).astype(np.int64)
-    shares = np.minimum(words.from_table(exponential, count) * correlation, 1.0)
+    popularity = np.cumsum(random.from_table(exponential, items))
+    lengths = np.clip(random.from_table(poisson_table(mean_length), count), 1, max(items // 2, 1)).astype(np.int64)
+    shares = np.minimum(random.from_table(exponential, count) * correlation, 1.0)
     made: list[_Pattern] = []
     for length, share in zip(lengths.tolist(), shares.tolist(), strict=True):
         before = made[-1].items if made else ()
         kept = min(len(before), int(share * length + 0.5))
-        order = np.argsort(words.uniform(len(before)), kind="stable")[:kept]
+        order = np.argsort(random.uniform(len(before)), kind="stable")[:kept]
         chosen = {before[position] for position in order.tolist()}
         while len(chosen) < length:
-            chosen.update(words.by_weight(popularity, 1).tolist())
+            chosen.update(random.by_weight(popularity, 1).tolist())
         # The sum of twelve uniform numbers is all but normal, with mean 6 and variance 1.
-        normal = float(np.cumsum(words.uniform(12))[-1]) - 6.0
+        normal = float(np.cumsum(random.uniform(12))[-1]) - 6.0
         level = min(max(corruption + _CORRUPTION_SPREAD * normal, 0.0), 0.95) if corruption else 0.0
         made.append(_Pattern(tuple(sorted(chosen)), level))
     return made
 
 
-def _baskets(words: Words, patterns: list[_Pattern], weights: FloatArray, sizes: list[int]) -> Iterator[set[int]]:
+def _baskets(
+    random: StableRandom, patterns: list[_Pattern], weights: FloatArray, sizes: list[int]
+) -> Iterator[set[int]]:
     """Fill baskets up to their sizes; a pattern that no longer fits goes in or to the next basket, by chance."""
-    chance = words.stream()
+    chance = random.stream()
     waiting: set[int] = set()
     for size in sizes:
         basket, waiting = waiting, set()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from privmine.datasets.keys import as_transactions, distinct, rows_of_keys
-from privmine.datasets.words import Words, power_table
+from privmine.datasets.keys import distinct, transactions_of_keys
+from privmine.datasets.stable_random import StableRandom, power_table
 from privmine.errors import InputError
 from privmine.model import IntArray, Universe
 from privmine.store.transactions import Transactions
@@ -35,8 +35,8 @@ def zipf(
     """
     if transactions < 0 or items < 1 or mean_length < 1 or exponent < 0:
         raise InputError("Zipf baskets need items ≥ 1, mean_length ≥ 1, exponent ≥ 0 and transactions ≥ 0.")
-    words = Words(seed)
-    lengths = _geometric(words, transactions, mean_length, max(items // 2, 1))
+    random = StableRandom(seed)
+    lengths = _geometric(random, transactions, mean_length, max(items // 2, 1))
     popularity = np.cumsum(power_table(items, exponent))
     bits = items.bit_length()
     keys = np.zeros(0, dtype=np.int64)
@@ -45,14 +45,14 @@ def zipf(
         if not missing.any():
             break
         rows = np.repeat(np.arange(transactions), missing)
-        drawn = (rows << bits) | words.by_weight(popularity, len(rows))
+        drawn = (rows << bits) | random.by_weight(popularity, len(rows))
         keys = distinct(np.concatenate([keys, drawn]))
         missing = lengths - np.bincount(keys >> bits, minlength=transactions)
-    return as_transactions(Universe.of(np.arange(items)), rows_of_keys(keys, transactions, bits))
+    return transactions_of_keys(Universe.of(np.arange(items)), keys, transactions, bits)
 
 
-def _geometric(words: Words, count: int, mean: float, longest: int) -> IntArray:
+def _geometric(random: StableRandom, count: int, mean: float, longest: int) -> IntArray:
     """Lengths from 1 on: after each item there is another one with the same chance."""
     another = 1.0 - 1.0 / mean
     reached = 1.0 - np.cumprod(np.full(longest - 1, another))
-    return 1 + np.searchsorted(reached, words.uniform(count), side="right")
+    return 1 + np.searchsorted(reached, random.uniform(count), side="right")

@@ -7,7 +7,7 @@ from math import ceil
 
 from attrs import frozen
 
-from privmine.api import Curator, Estimate, InputError, RankGap, Request, exact, hookimpl, parameter
+from privmine.api import Curator, Estimate, InputError, RankGap, Request, exact, hookimpl, itemset_count, parameter
 
 
 def at_least_one(_: object, attribute: object, value: Fraction) -> None:
@@ -25,15 +25,9 @@ def lambda_range(request: Request, rank: int) -> tuple[int, int]:
     high = min(request.k, len(request.public.universe))
     length = request.max_length
     low = 1
-    while low < high and _itemsets_of(low, length) < rank:
+    while low < high and itemset_count(low, length) < rank:
         low += 1
     return low, high
-
-
-def _itemsets_of(items: int, max_length: int | None) -> int:
-    from math import comb
-
-    return sum(comb(items, size) for size in range(1, min(items, max_length or items) + 1))
 
 
 @frozen

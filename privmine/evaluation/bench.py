@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 from attrs import define, field
 
-from privmine.evaluation.metrics import coverage, measures
+from privmine.evaluation.metrics import measures
 from privmine.evaluation.recipes import Recipe
-from privmine.evaluation.rows import COLUMNS, Row
+from privmine.evaluation.rows import Row, columns
 from privmine.evaluation.seeds import Cell, seed_of
 from privmine.evaluation.truth import Truth
 from privmine.evaluation.watch import StageWatch
@@ -39,9 +39,8 @@ class Bench:
         self._watch.taken()  # What a run that failed has left.
         seed = seed_of(cell)
         release = pipeline.run(self.truth.transactions, cell.k, cell.epsilon, simulate=True, seed=seed)
-        assert self._watch.basis is not None
         released = self.truth.indices(found.items for found in release)
-        return dict.fromkeys(COLUMNS) | {
+        return dict.fromkeys(columns()) | {
             "data": cell.data,
             "pipeline": cell.pipeline,
             "k": cell.k,
@@ -50,7 +49,6 @@ class Bench:
             "seed": seed,
             "database": self.truth.database,
             "definition": self.definitions[cell.pipeline],
-            **measures(self.truth, cell.k, released, [found.count for found in release]),
-            "coverage": coverage(self._watch.basis, self.truth.top(cell.k)),
+            **measures(self.truth, cell.k, released, [found.count for found in release], self._watch.basis),
             **self._watch.taken(),
         }

@@ -13,7 +13,7 @@ from privmine.errors import PrivmineError
 from privmine.evaluation.clock import Progress, nobody
 from privmine.evaluation.experiment import Experiment, whole
 from privmine.evaluation.metrics import measures
-from privmine.evaluation.rows import COLUMNS, Row
+from privmine.evaluation.rows import Row, columns
 from privmine.evaluation.runner import run_cells
 from privmine.evaluation.truth import Truth
 from privmine.release import Release
@@ -33,7 +33,7 @@ def evaluate(release: Release, baskets: Any, *, k: int | None = None) -> Row:
 
     Returns:
         FNR (the paper's and with ties forgiven), RE (over itemsets that occur, and strict), precision at
-        several ranks, and the number of released itemsets. What does not apply is None.
+        several ranks, the metrics of plugins, and the number of released itemsets. What does not apply is None.
     """
     transactions = _transactions(baskets)
     wanted = release.requested if k is None else whole(k, "k")
@@ -95,7 +95,7 @@ def as_frame(rows: list[Row]) -> Any:
         import pandas as pd
     except ImportError:
         return rows
-    return pd.DataFrame(rows, columns=list(COLUMNS))
+    return pd.DataFrame(rows, columns=list(columns()))
 
 
 def _transactions(baskets: Any) -> Transactions:

@@ -13,7 +13,7 @@ from privmine.errors import DataError, InputError, PrivmineError, UnknownNameErr
 from privmine.evaluation.recipes import Recipe
 from privmine.evaluation.seeds import Cell, epsilon_text
 from privmine.model import STAGES, exact
-from privmine.pipeline import LARGEST_EPSILON, LARGEST_K, SMALLEST_EPSILON
+from privmine.request import LARGEST_EPSILON, LARGEST_K, SMALLEST_EPSILON
 from privmine.spec import read_spec
 
 DEFAULT_REPEATS = 30

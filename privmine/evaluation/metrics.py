@@ -1,14 +1,21 @@
-"""How far a release is from the truth. Itemsets are tuples of positions; supports are exact."""
+"""How far a release is from the truth. Itemsets are tuples of positions; supports are exact.
+
+The functions of a `ReleaseAndTruth` are privmine's own metrics, registered like those of any plugin.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from functools import partial
 from math import inf, isfinite
 from statistics import median
 
-from privmine.evaluation.rows import PRECISION_RANKS, Row
+from privmine.errors import PluginError
+from privmine.evaluation.rows import Row
 from privmine.evaluation.truth import Truth
+from privmine.extensions import Extension, ReleaseAndTruth
 from privmine.model import BasisSet, Itemset
+from privmine.registry import registry
 
 
 def false_negative_rate(released: Collection[Itemset], truth: Collection[Itemset]) -> float:
@@ -60,7 +67,7 @@ def precision_at(rank: int, released: Sequence[Itemset], truth: Collection[Items
     return sum(found in truth for found in released[:rank]) / rank
 
 
-def coverage(basis: BasisSet, truth: Collection[Itemset]) -> float:
+def covered_share(basis: BasisSet, truth: Collection[Itemset]) -> float:
     """The share of the true top k that a basis set can release.
 
     An itemset counts if it is a subset of some basis, and a candidate where the candidates are limited:
@@ -75,23 +82,66 @@ def coverage(basis: BasisSet, truth: Collection[Itemset]) -> float:
     return sum(any(members.issuperset(found) for members in bases) for found in truth) / len(truth)
 
 
-def measures(truth: Truth, k: int, released: Sequence[Itemset], counts: Sequence[float]) -> Row:
-    """All metrics that need no more than the release.
+def fnr(found: ReleaseAndTruth) -> float:
+    """FNR as the paper defines it."""
+    return false_negative_rate(found.released, found.top)
+
+
+def fnr_tolerant(found: ReleaseAndTruth) -> float:
+    """FNR with ties forgiven."""
+    return tolerant_false_negative_rate(found.supports, found.kth_support, len(found.top))
+
+
+def re(found: ReleaseAndTruth) -> float | None:
+    """The paper's RE."""
+    return relative_error(relative_errors(found.counts, found.supports))
+
+
+def re_strict(found: ReleaseAndTruth) -> float | None:
+    """RE over all released itemsets."""
+    return strict_relative_error(relative_errors(found.counts, found.supports))
+
+
+def _precision(rank: int, found: ReleaseAndTruth) -> float | None:
+    return precision_at(rank, found.released, found.top) if rank <= found.k else None
+
+
+precision_10 = partial(_precision, 10)
+precision_50 = partial(_precision, 50)
+precision_100 = partial(_precision, 100)
+
+
+def coverage(found: ReleaseAndTruth) -> float | None:
+    """The share of the true top k that the bases cover; None where the bases are not known."""
+    return None if found.basis is None else covered_share(found.basis, found.top)
+
+
+def measures(
+    truth: Truth, k: int, released: Sequence[Itemset], counts: Sequence[float], basis: BasisSet | None = None
+) -> Row:
+    """All metrics, privmine's own and those of plugins, and the number of released itemsets.
 
     Args:
         truth: the exact data.
         k: how many itemsets were asked for.
         released: the itemsets, most frequent first.
         counts: their noisy counts.
+        basis: the bases that were measured, where they are known.
     """
-    top = truth.top(k)
     supports = truth.store.supports(released).tolist() if released else []
-    errors = relative_errors(counts, supports)
-    return {
-        "fnr": false_negative_rate(released, top),
-        "fnr_tolerant": tolerant_false_negative_rate(supports, truth.kth_support(k), len(top)),
-        "re": relative_error(errors),
-        "re_strict": strict_relative_error(errors),
-        **{f"precision_{rank}": precision_at(rank, released, top) if rank <= k else None for rank in PRECISION_RANKS},
-        "released": len(released),
-    }
+    found = ReleaseAndTruth(k, released, counts, supports, truth.top(k), truth.kth_support(k), basis)
+    values = {name: _measured(metric, found) for name, metric in registry().all_of("metric").items()}
+    return values | {"released": len(released)}
+
+
+def _measured(metric: Extension, found: ReleaseAndTruth) -> float | None:
+    """The value of a metric; what goes wrong in it is told without its message, which may quote the data."""
+    problem = ""
+    try:
+        value = metric.load()(found)
+        return None if value is None else float(value)
+    except PluginError:
+        raise
+    except Exception as error:  # noqa: BLE001 - a plugin may fail in any way
+        problem = type(error).__name__
+    raise PluginError(f"The metric {metric.name!r} of {metric.distribution} failed ({problem}). Tell its author.")

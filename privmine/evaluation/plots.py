@@ -17,8 +17,10 @@ from numpy.typing import NDArray
 from privmine.datasets import describe
 from privmine.errors import InputError, UnknownNameError
 from privmine.evaluation.pareto import Point, best_so_far
-from privmine.evaluation.rows import METRICS, Row, as_rows, epsilon_of
+from privmine.evaluation.rows import Row, as_rows, epsilon_of, metric_words
 from privmine.evaluation.summary import Mean, grouped, mean_of
+from privmine.extras import import_extra
+from privmine.release.plots.style import COLOURS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,8 +28,6 @@ if TYPE_CHECKING:
 #: What tells one line from another: a pipeline, a dataset and a k.
 Series: TypeAlias = tuple[str, str, int]
 
-#: Okabe and Ito's colours, which the colour-blind tell apart; yellow is left out, since it vanishes on white.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
 #: Lines differ by more than colour, for print in grey.
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 DASHES = ("-", "--", "-.", ":")
@@ -38,7 +38,7 @@ _WIDE = 30.0
 #: More measured ε than this cannot all be labelled.
 _MOST_TICKS = 8
 #: Metrics that lie between 0 and 1.
-_SHARES = ("fnr", "fnr_tolerant", "coverage", *(name for name in METRICS if name.startswith("precision")))
+_SHARES = ("fnr", "fnr_tolerant", "coverage", "precision_10", "precision_50", "precision_100")
 _PANEL = (3.6, 2.9)
 
 
@@ -167,7 +167,7 @@ def plot_pareto(
     elif metric in _SHARES:
         axes.set_xlim(left=0)
     _epsilon_axis(axes, [point.epsilon for _, front in fronts for point in front], along="y")
-    axes.set_xlabel(f"{METRICS.get(metric, metric)} you accept (mean of the runs)")
+    axes.set_xlabel(f"{metric_words().get(metric, metric)} you accept (mean of the runs)")
     axes.set_ylabel("privacy budget ε needed")
     _title(axes, lines, titles or {})
     _tidy(axes)
@@ -184,11 +184,7 @@ def plot_pareto(
 
 
 def _pyplot() -> Any:
-    try:
-        from matplotlib import pyplot
-    except ImportError:
-        raise InputError("Figures need matplotlib: pip install 'privmine[plots]'.") from None
-    return pyplot
+    return import_extra("matplotlib.pyplot", "Figures need")
 
 
 def _fitting_columns(panels: int) -> int:
@@ -208,7 +204,7 @@ def _checked(rows: Any, metric: str) -> list[Row]:
     if not listed:
         raise InputError("There are no rows to draw.")
     if metric not in listed[0]:
-        raise UnknownNameError("metric in these results", metric, set(METRICS) & set(listed[0]))
+        raise UnknownNameError("metric in these results", metric, set(metric_words()) & set(listed[0]))
     return listed
 
 
@@ -317,7 +313,7 @@ def _data_words(data: str, titles: Mapping[str, str]) -> str:
 
 
 def _metric_words(metric: str, lines: Sequence[_Line]) -> str:
-    words = METRICS.get(metric, metric)
+    words = metric_words().get(metric, metric)
     notes = ["mean"]
     if any(mean.low is not None for line in lines for mean in line.means):
         notes[0] = "mean and 95 % interval"

@@ -17,9 +17,10 @@ from typing import Any, Protocol
 from uuid import uuid4
 
 from privmine.errors import DataError, InputError
-from privmine.evaluation.rows import COLUMNS, INTEGER_COLUMNS, TEXT_COLUMNS, Key, Row, key_of
+from privmine.evaluation.rows import INTEGER_COLUMNS, TEXT_COLUMNS, Key, Row, columns, key_of
+from privmine.extras import import_extra
 
-_HEADER = ",".join(COLUMNS) + "\n"
+_OTHER_COLUMNS = "The columns differ: another version of privmine, or other metrics of plugins. Name another output."
 
 
 class Results(Protocol):
@@ -50,6 +51,7 @@ class CsvResults:
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        self._columns = columns()
         _writable_parent(path)
         self._mend()
 
@@ -57,16 +59,15 @@ class CsvResults:
         """Drop a half-written last line; refuse a file that is no results file before writing to it."""
         content = self._path.read_bytes() if self._path.exists() else b""
         whole = content[: content.rfind(b"\n") + 1]
-        if (whole and not whole.startswith(_HEADER.encode())) or (
-            not whole and not _HEADER.encode().startswith(content)
-        ):
-            raise DataError(f"{self._path} is not a results file of this version of privmine; name another output.")
+        header = (",".join(self._columns) + "\n").encode()
+        if not (whole.startswith(header) if whole else header.startswith(content)):
+            raise DataError(f"{self._path} is not a results file that this experiment can go on with. {_OTHER_COLUMNS}")
         if whole != content or not whole:
             with self._path.open("r+b" if content else "wb") as stream:
                 stream.truncate(len(whole))
                 stream.seek(0, os.SEEK_END)
                 if not whole:
-                    stream.write(_HEADER.encode())
+                    stream.write(header)
 
     def rows(self) -> list[Row]:
         """All rows so far, each run once, in the order of their keys."""
@@ -76,10 +77,10 @@ class CsvResults:
             return _each_once(self._row(fields, table.line_num) for fields in table)
 
     def _row(self, fields: list[str], line: int) -> Row:
-        if len(fields) != len(COLUMNS):
-            raise DataError(f"{self._path}, line {line}: {len(fields)} fields instead of {len(COLUMNS)}.")
+        if len(fields) != len(self._columns):
+            raise DataError(f"{self._path}, line {line}: {len(fields)} fields instead of {len(self._columns)}.")
         try:
-            return {name: _value(name, text) for name, text in zip(COLUMNS, fields, strict=True)}
+            return {name: _value(name, text) for name, text in zip(self._columns, fields, strict=True)}
         except ValueError:
             raise DataError(f"{self._path}, line {line}: a field is not of the kind that its column holds.") from None
 
@@ -87,7 +88,7 @@ class CsvResults:
         """Append whole lines in one write."""
         text = io.StringIO(newline="")
         writer = csv.writer(text, lineterminator="\n")
-        writer.writerows([_text(row.get(name)) for name in COLUMNS] for row in rows)
+        writer.writerows([_text(row.get(name)) for name in self._columns] for row in rows)
         with self._path.open("ab") as stream:
             stream.write(text.getvalue().encode())
             stream.flush()
@@ -101,17 +102,14 @@ class ParquetResults:
     """Rows in Parquet files of a folder, one part for each time that rows were added, joined at the end."""
 
     def __init__(self, folder: Path) -> None:
-        try:
-            import pyarrow  # noqa: F401 - what is missing shows before anything runs
-        except ImportError:
-            raise InputError(
-                "A folder of Parquet parts needs pyarrow: pip install privmine[tables], or name a .csv file."
-            ) from None
+        # What is missing shows before anything runs.
+        import_extra("pyarrow", "A folder of Parquet parts needs", "Or name a .csv file.")
         if folder.exists() and not folder.is_dir():
             raise InputError(f"{folder} is a file; results in Parquet are a folder of parts.")
         _writable_parent(folder)
         folder.mkdir(exist_ok=True)
         self._folder = folder
+        self._columns = columns()
 
     def _parts(self) -> list[Path]:
         return sorted(self._folder.glob("part-*.parquet"))
@@ -126,8 +124,8 @@ class ParquetResults:
                 table = parquet.ParquetFile(part).read()
             except ArrowInvalid:
                 raise DataError(f"{part} is not a Parquet file; move it out of the results folder.") from None
-            if tuple(table.column_names) != COLUMNS:
-                raise DataError(f"{part} is no part of results of this version of privmine; name another output.")
+            if tuple(table.column_names) != self._columns:
+                raise DataError(f"{part} is no part of results that this experiment can go on with. {_OTHER_COLUMNS}")
             rows.extend(table.to_pylist())
         return _each_once(rows)
 
@@ -139,12 +137,12 @@ class ParquetResults:
         listed = list(rows)
         if not listed:
             return
-        kinds = {name: _arrow_kind(pa, name) for name in COLUMNS}
-        arrays = [pa.array([row.get(name) for row in listed], kinds[name]) for name in COLUMNS]
+        kinds = {name: _arrow_kind(pa, name) for name in self._columns}
+        arrays = [pa.array([row.get(name) for row in listed], kinds[name]) for name in self._columns]
         # Parts are read in the order in which they were written.
         name = f"part-{time_ns():020d}-{uuid4().hex[:8]}.parquet"
         passing = self._folder / f".{name}"
-        parquet.write_table(pa.table(arrays, names=list(COLUMNS)), passing)
+        parquet.write_table(pa.table(arrays, names=list(self._columns)), passing)
         passing.replace(self._folder / name)
 
     def close(self) -> None:

@@ -10,26 +10,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
 
+from privmine.errors import PluginError
 from privmine.model import STAGES
+from privmine.registry import registry
 
 #: A row: the name of a column and its value. ε is text, so that it stays exact; use `epsilon_of` to plot it.
 Row: TypeAlias = dict[str, Any]
 #: What identifies a run among all runs of an experiment.
 Key: TypeAlias = tuple[str, str, int, str, int]
 
-#: The ranks at which precision is reported; a rank beyond k is None.
-PRECISION_RANKS = (10, 50, 100)
-
 KEY_COLUMNS = ("data", "pipeline", "k", "epsilon", "repeat")
-#: The metrics, with the words that a table or a figure labels them with.
-METRICS: Mapping[str, str] = {
-    "fnr": "false negative rate",
-    "fnr_tolerant": "false negative rate, ties forgiven",
-    "re": "relative error",
-    "re_strict": "relative error, support zero infinite",
-    **{f"precision_{rank}": f"precision at {rank}" for rank in PRECISION_RANKS},
-    "coverage": "share of the true top k that the bases cover",
-}
 #: What a run found of the paper's parameters: λ, w and ℓ, and how many itemsets it released.
 SIZES = ("lam", "width", "length", "released")
 SECONDS_COLUMNS = tuple(f"seconds_{stage}" for stage in STAGES)
@@ -40,11 +30,27 @@ MACHINE_COLUMNS = (*SECONDS_COLUMNS, "seconds", *MEMORY_COLUMNS, "peak_memory")
 
 #: Digests of what the names of the data and of the pipeline stood for when the row was computed.
 DIGESTS = ("database", "definition")
-#: All columns of a results file, in their order.
-COLUMNS = (*KEY_COLUMNS, "seed", *DIGESTS, *METRICS, *SIZES, *MACHINE_COLUMNS)
 #: Columns that hold whole numbers, and those that hold text; the rest are decimals.
 INTEGER_COLUMNS = frozenset({"k", "repeat", "seed", *SIZES, *MEMORY_COLUMNS, "peak_memory"})
 TEXT_COLUMNS = frozenset({"data", "pipeline", "epsilon", *DIGESTS})
+
+
+def metric_words() -> dict[str, str]:
+    """All metrics by name, with the words that a table or a figure labels them with."""
+    return {name: found.summary for name, found in registry().all_of("metric").items()}
+
+
+def columns() -> tuple[str, ...]:
+    """All columns of a results file, in their order."""
+    metrics = registry().all_of("metric")
+    before, after = (*KEY_COLUMNS, "seed", *DIGESTS), (*SIZES, *MACHINE_COLUMNS)
+    for name in (*before, *after):
+        if name in metrics:
+            raise PluginError(
+                f"{metrics[name].distribution} has a metric {name!r}, which is the name of another column of results. "
+                f"Rename the metric, or uninstall {metrics[name].distribution}."
+            )
+    return (*before, *metrics, *after)
 
 
 def key_of(row: Mapping[str, Any]) -> Key:

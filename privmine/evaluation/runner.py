@@ -9,10 +9,8 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import as_completed
 from itertools import groupby
-from multiprocessing import get_context, parent_process
-from threading import Thread
 from typing import TypeAlias
 
 from attrs import frozen
@@ -25,6 +23,7 @@ from privmine.evaluation.results import Results, check_same
 from privmine.evaluation.rows import Row, key_of
 from privmine.evaluation.seeds import Cell
 from privmine.evaluation.truth import Truth
+from privmine.processes import started_pool
 from privmine.store.transactions import Transactions
 
 OpenData: TypeAlias = Callable[[str], Transactions]
@@ -94,7 +93,7 @@ def _outcomes(bench: Bench, cells: Sequence[Cell], workers: int) -> Iterator[Out
         return
     size = max(1, min(LARGEST_BATCH, len(cells) // (4 * workers)))
     batches = [cells[start : start + size] for start in range(0, len(cells), size)]
-    pool = ProcessPoolExecutor(min(workers, len(batches)), get_context("spawn"), _prepare, (bench,))
+    pool = started_pool(min(workers, len(batches)), _prepare, bench)
     try:
         for future in as_completed([pool.submit(_batch, batch) for batch in batches]):
             yield future.result()
@@ -116,18 +115,10 @@ _bench: list[Bench] = []
 
 
 def _prepare(bench: Bench) -> None:
-    """Give a worker its data, and make it leave when the parent is killed: it would wait for work for ever."""
+    """Give a worker its data."""
     # Ctrl-C reaches all processes; the parent says what became of the work, a worker just leaves.
     signal.signal(signal.SIGINT, lambda *_: os._exit(130))
     _bench.append(bench)
-    Thread(target=_leave_with_parent, daemon=True).start()
-
-
-def _leave_with_parent() -> None:
-    parent = parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
 
 
 def _batch(cells: Sequence[Cell]) -> Outcome:

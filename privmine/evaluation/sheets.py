@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from privmine.errors import InputError
 from privmine.evaluation.plots import plot_pareto, plot_small_multiples
 from privmine.evaluation.rows import Row
+from privmine.extras import import_extra
 
 DOTS_PER_INCH = 110
 METRICS_DRAWN = ("fnr", "re")
@@ -16,11 +16,7 @@ METRICS_DRAWN = ("fnr", "re")
 
 def check_matplotlib() -> None:
     """Complain before the runs, not after them; and draw into files, whatever display there is."""
-    try:
-        import matplotlib as mpl
-    except ImportError:
-        raise InputError("Figures need matplotlib: pip install 'privmine[plots]'.") from None
-    mpl.use("Agg")
+    import_extra("matplotlib", "Figures need").use("Agg")
 
 
 def draw_sheets(rows: list[Row], folder: Path, titles: Mapping[str, str]) -> list[Path]:

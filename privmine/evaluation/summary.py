@@ -10,7 +10,7 @@ import numpy as np
 from attrs import frozen
 
 from privmine.errors import InputError, UnknownNameError
-from privmine.evaluation.rows import METRICS, Row, as_rows, epsilon_of
+from privmine.evaluation.rows import Row, as_rows, epsilon_of, metric_words
 from privmine.evaluation.statistics import sign_flip_p_value, t_quantile
 
 CONFIDENCE = 0.95
@@ -139,7 +139,7 @@ def compare_pipelines(
         if name not in known:
             raise UnknownNameError("pipeline in these results", name, known)
     if listed and metric not in listed[0]:
-        raise UnknownNameError("metric", metric, METRICS)
+        raise UnknownNameError("metric", metric, metric_words())
     if first == second:
         raise InputError("A comparison needs two pipelines, not one twice.")
     compared = []

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import codecs
 import operator
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from os import PathLike
 from typing import Any, TypeAlias
 
 from attrs import field, fields, frozen
 
 from privmine.errors import InputError
-from privmine.io.names import Names
-from privmine.model import Unit
-from privmine.store.labels import is_missing, unit_of
+from privmine.io.names import Names, read_items, read_names
+from privmine.model import Origin, Unit
+from privmine.store.labels import in_words, is_missing, unit_of
+from privmine.store.transactions import given_universe
 
 #: One row an item, one list a row, one column an item, one basket a line, numbers between blanks.
 LAYOUTS = ("long", "list", "one-hot", "baskets", "fimi")
@@ -75,6 +77,7 @@ def _labels(values: Iterable[Any] | None) -> Labels | None:
     labels = list(values)
     if not labels:
         raise InputError("The universe has no items: items= (--items) must list at least one; leave it out for none.")
+    in_words(lambda: given_universe(labels))  # What is wrong with it is known without data.
     return labels
 
 
@@ -93,7 +96,9 @@ class Asked:
         merge_by: like `unit`, to merge all that a unit has into one transaction.
         separator: what stands between the cells of a line.
         encoding: how text is written in bytes.
+        multiline_cells: allow line breaks in cells in quotes, instead of refusing them.
         drop_missing: leave missing values out instead of refusing them.
+        listener: is told how the data will be read, before its rows are; it may refuse by raising an error.
     """
 
     items: Labels | None = field(default=None, converter=_labels)
@@ -106,7 +111,24 @@ class Asked:
     merge_by: str | Sequence[Any] | None = None
     separator: str | None = field(default=None, converter=_tab, validator=_separator)
     encoding: str | None = field(default=None, validator=_encoding)
+    multiline_cells: bool = False
     drop_missing: bool = False
+    listener: Callable[[Origin], None] | None = None
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        items: Iterable[Any] | str | PathLike[str] | None = None,
+        names: Mapping[Any, Any] | Iterable[Any] | str | PathLike[str] | None = None,
+        **options: Any,
+    ) -> Asked:
+        """The options as `read` takes them: items and names may be files, which are read here. No data is."""
+        return cls(
+            items=read_items(items) if isinstance(items, str | PathLike) else items,
+            names=None if names is None else read_names(names),
+            **options,
+        )
 
     def __attrs_post_init__(self) -> None:
         if self.unit is not None and self.merge_by is not None:
@@ -124,6 +146,11 @@ class Asked:
                 "To protect a whole unit, say how many of its transactions count at most: max_baskets=5 "
                 "(--max-baskets 5). More of them lose less data, and need more noise: it grows in proportion. Or make "
                 "all that a unit has one transaction: merge_by= (--merge-by)."
+            )
+        if self.owner is not None and self.protected.name == Unit().name:
+            raise InputError(
+                f"The unit cannot be called {Unit().name!r}: that name stands for transactions that are protected one "
+                "by one. Rename the column that tells whose a transaction is."
             )
 
     @property
@@ -154,22 +181,31 @@ class Asked:
         name = self.owner if isinstance(self.owner, str) else getattr(self.owner, "name", None)
         return Unit(str(name or "unit"), self.max_baskets or 1, merged=self.merge_by is not None)
 
-    def entries(self, rows: int) -> Labels | None:
-        """The unit of each basket, where there are no columns."""
-        if self.owner is None:
-            return None
+    def check_entries(self) -> None:
+        """Refuse the name of a unit's column where there are no columns."""
         if isinstance(self.owner, str | bytes):
             raise InputError(
                 "There are no columns here that --unit or --merge-by could name; read a table with a column that tells "
                 "whose a transaction is, or in Python give unit= (or merge_by=) as a sequence with one entry for each "
                 "basket."
             )
+
+    def entries(self, rows: int) -> Labels | None:
+        """The unit of each basket, where there are no columns."""
+        self.check_entries()
+        if self.owner is None:
+            return None
         entries = list(self.owner)
         if len(entries) != rows:
             raise InputError("unit= (or merge_by=) must have exactly one entry for each basket.")
         if any(is_missing(entry) or not unit_of(entry) for entry in entries):
             raise InputError("The unit of some basket is missing (None, NaN or blank); every basket needs one.")
         return entries
+
+    def tell(self, origin: Origin) -> None:
+        """Tell the listener, if there is one, how the data will be read."""
+        if self.listener is not None:
+            self.listener(origin)
 
     @property
     def is_empty(self) -> bool:
@@ -182,6 +218,21 @@ class Asked:
         """Whether some option names a column, so that the data must be a table."""
         return bool(self.wanted)
 
+    @property
+    def declares_table(self) -> bool:
+        """Whether the options say that the data is a table, so that the first line of text has names of columns."""
+        return self.names_columns or self.layout in ("long", "list", "one-hot")
+
+    @property
+    def assumes(self) -> tuple[str, ...]:
+        """What reading text takes for granted by these options, as sentences for the receipt."""
+        if not self.multiline_cells:
+            return ()
+        return (
+            "the quotes around cells match within each unit's rows, so that no cell of one unit goes on into the rows "
+            "of another",
+        )
+
     def without_text(self, what: str) -> None:
         """Refuse the options of text files where there are none."""
         self.without_separator(what)
@@ -192,6 +243,10 @@ class Asked:
         """Refuse a separator where cells are told apart otherwise."""
         if self.separator is not None:
             raise InputError(f"separator= (--separator) is for CSV and basket lines, not for {what}; drop it.")
+        if self.multiline_cells:
+            raise InputError(
+                f"multiline_cells= (--multiline-cells) is for CSV and basket lines, not for {what}; drop it."
+            )
 
     def only_layout(self, layout: str, what: str) -> None:
         """Refuse a layout that something cannot have."""

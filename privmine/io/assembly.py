@@ -17,7 +17,7 @@ from privmine.io.asked import Asked
 from privmine.io.grouping import grouped, paired
 from privmine.io.labels import Codes, Keys, plain, sorted_order
 from privmine.io.layouts import Layout
-from privmine.io.tables import Table, arrow
+from privmine.io.tables import Table, arrow, is_list
 from privmine.model import IntArray, Origin
 from privmine.store.labels import unit_of
 from privmine.store.transactions import Transactions
@@ -30,6 +30,7 @@ _NO = r"^([Ff]alse|FALSE|0+(\.0*)?|\.0+)$"
 def assemble(table: Table, layout: Layout, asked: Asked, origin: Origin) -> Transactions:
     """Read a table and make transactions of it."""
     asked.without_names(table.name)
+    asked.tell(origin)
     assembly: Transactions = table.guard(lambda: _Assembly(table, layout, asked).transactions(origin))
     return assembly
 
@@ -95,7 +96,7 @@ class _Assembly:
 
     def _take_lists(self, columns: list[Any]) -> None:
         pa = arrow()
-        lists = columns[0]
+        lists = columns[0] if is_list(columns[0].type) else columns[0].cast(pa.list_(pa.string()))
         if lists.null_count:
             self._refuse_missing(self._layout.items[0])
         lengths = pa.compute.list_value_length(lists).fill_null(0).to_numpy(zero_copy_only=False)

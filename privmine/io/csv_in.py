@@ -2,6 +2,11 @@
 
 The dialect is settled before the file is read: comma, semicolon, tab or bar between cells, double
 quotes around cells that need them, names of columns in the first line.
+
+Privacy: where the options say that a file is a table, its first line has the names of the columns, and
+the separator is told by that line alone, so that no row decides. Where they do not, the first rows
+decide, which is a guess. A line is a row: a cell that went on into the next line would take the rows
+of others with it.
 """
 
 from __future__ import annotations
@@ -17,8 +22,8 @@ from attrs import frozen
 
 from privmine.errors import DataError, InputError
 from privmine.io.asked import Asked
-from privmine.io.csv_rows import complaint_of, csv_rows, told_separator
-from privmine.io.files_in import SEPARATORS, ending, opened_text, read_on, reading
+from privmine.io.csv_rows import complaint_of, csv_rows, goes_on, told_separator
+from privmine.io.files_in import BYTE_ORDER, LONGEST_LINE, SEPARATORS, ending, lines_of, opened_text, read_on, reading
 from privmine.io.layouts import says_what_it_is
 from privmine.io.tables import SAMPLE_ROWS, Batches, Table, kind_of_texts
 
@@ -33,7 +38,8 @@ class Sample:
     Attributes:
         rows: the cells of each line.
         separator: what stands between them.
-        guessed: whether the separator was guessed rather than told by an option or the name.
+        guessed: whether the separator was guessed by looking at rows, not told by an option, the name of the file or
+            the names of columns.
     """
 
     rows: list[list[str]]
@@ -54,17 +60,14 @@ class Sample:
 
 def sample_of(path: Path, asked: Asked) -> Sample:
     """Look at the first lines of a text file."""
-
-    def first_lines() -> list[str]:
-        with opened_text(path, asked.encoding) as text:
-            return list(islice(text, SAMPLE_ROWS))
-
-    lines = reading(path, first_lines, asked.encoding)
+    lines = reading(path, lambda: _first_lines(path, asked.encoding), asked.encoding)
     told = told_separator(lines[0]) if lines else None
     if told is not None:
         del lines[0]
-    separator = asked.separator or ("\t" if ending(path) in (".tsv", ".tab") else None)
-    guessed = separator is None
+    separator = said_separator(path, asked)
+    guessed = separator is None and not asked.declares_table
+    if separator is None and asked.declares_table:
+        separator = told or _separator_of_names(lines, asked)
     if separator is None:
         separator = told or _guessed_separator(lines, is_csv=ending(path) == ".csv")
     rows: list[list[str]] = []
@@ -76,16 +79,52 @@ def sample_of(path: Path, asked: Asked) -> Sample:
     return Sample(rows, separator, guessed)
 
 
+def _first_lines(path: Path, encoding: str | None) -> list[str]:
+    """The first lines of a file, fewer of them if they are long."""
+    lines: list[str] = []
+    size = 0
+    with opened_text(path, encoding) as text:
+        for line in islice(lines_of(text, path), SAMPLE_ROWS):
+            lines.append(line)
+            size += len(line)
+            if size > LONGEST_LINE:
+                break
+    return lines
+
+
+def said_separator(path: Path, asked: Asked) -> str | None:
+    """What separates cells, as an option or the name of the file says it; None if neither does."""
+    return asked.separator or ("\t" if ending(path) in (".tsv", ".tab") else None)
+
+
+def _separator_of_names(lines: list[str], asked: Asked) -> str:
+    """What parts the names of the columns: so that those asked for are among them, else most often."""
+    if not asked.multiline_cells:
+        lines = [line for line in lines if line.strip()][:1]
+    names = next(iter(_unquoted_rows(lines)), "")
+    often = sorted(SEPARATORS, key=names.count, reverse=True)
+    for separator in often:
+        with suppress(csv.Error):
+            cells = next(filter(None, csv.reader(lines, delimiter=separator)), [])
+            if set(asked.wanted) <= set(cells):
+                return separator
+    return often[0]
+
+
 def _guessed_separator(lines: list[str], *, is_csv: bool) -> str:
     """What parts the first row most often; it has the names, where there are any.
 
     What the name of the file says, that it is a comma, holds unless another one parts other rows as well.
     """
-    rows = [row for row in re.split(r"[\r\n]", _QUOTED.sub("x", "".join(lines))) if row.strip()]
-    first, *rest = rows or [""]
+    first, *rest = _unquoted_rows(lines) or [""]
     found = max(SEPARATORS, key=first.count)
     only_first = rest and not any(found in row for row in rest)
     return "," if is_csv and only_first else found
+
+
+def _unquoted_rows(lines: list[str]) -> list[str]:
+    """The rows that are not blank, without what stands in quotes."""
+    return [row for row in re.split(r"[\r\n]", _QUOTED.sub("x", "".join(lines))) if row.strip()]
 
 
 def has_names(sample: Sample, asked: Asked) -> bool:
@@ -151,19 +190,24 @@ def csv_table(paths: Sequence[Path], sample: Sample, asked: Asked, name: str) ->
     first, *rest = sample.filled
     kinds = tuple(kind_of_texts(row[p] for row in rest if len(row) == len(first) and row[p]) for p in range(len(first)))
 
+    for path in paths[1:]:
+        if not _are_alike(sample_of(path, asked), sample):
+            raise DataError(
+                f"{path} has other columns or another separator than {paths[0]}; read only files that are alike."
+            )
+
     def batches(positions: Sequence[int]) -> Batches:
         for path in paths:
-            if path != paths[0] and not _are_alike(sample_of(path, asked), sample):
-                raise DataError(
-                    f"{path} has other columns or another separator than {paths[0]}; read only files that are alike."
-                )
-            yield from csv_rows(path, first, positions, sample.separator, asked.encoding)
+            yield from csv_rows(
+                path, first, positions, sample.separator, asked.encoding, multiline_cells=asked.multiline_cells
+            )
 
     def complaint(error: Exception) -> str:
         return complaint_of(error, asked.encoding)
 
     known = None if shows_names(sample, asked) else frozenset[str]()
-    return Table(name, tuple(first), kinds, batches, complaint, named=has_names(sample, asked), known=known)
+    named = has_names(sample, asked)
+    return Table(name, tuple(first), kinds, batches, complaint, named=named, known=known, assumes=asked.assumes)
 
 
 def _are_alike(one: Sample, other: Sample) -> bool:
@@ -174,21 +218,34 @@ def _are_alike(one: Sample, other: Sample) -> bool:
 
 def read_lines(path: Path, separator: str, asked: Asked) -> Iterator[list[str]]:
     """The cells of each line, blanks in front of them left out; what is no CSV is refused with its line."""
-    return read_on(path, _lines(path, separator, asked.encoding), asked.encoding)
+    return read_on(path, _lines(path, separator, asked), asked.encoding)
 
 
-def _lines(path: Path, separator: str, encoding: str | None) -> Iterator[list[str]]:
-    with opened_text(path, encoding) as text:
-        first = list(islice(text, 1))
-        if first and told_separator(first[0]) is not None:
-            first = []
-        reader = csv.reader(chain(first, text), delimiter=separator, skipinitialspace=separator != " ", strict=True)
+def _lines(path: Path, separator: str, asked: Asked) -> Iterator[list[str]]:
+    with opened_text(path, asked.encoding) as text:
+        lines = lines_of(text, path)
+        if said_separator(path, asked) is None:
+            # Where the separator is said, a first line such as `sep=;` is a basket like any other.
+            first = next(lines, "")
+            lines = lines if told_separator(first) is not None else chain([first] if first else [], lines)
+        # A mark of the byte order means nothing in front of any line, since it means nothing in front of the first.
+        unmarked = (line.lstrip(BYTE_ORDER) if line[0] == BYTE_ORDER else line for line in lines)
+        reader = csv.reader(unmarked, delimiter=separator, skipinitialspace=separator != " ", strict=True)
+        last, ends = 0, False
         try:
-            yield from reader
-            return
-        except csv.Error:
-            line = reader.line_num
-    raise DataError(_unmatched(path, line))
+            for cells in reader:
+                if reader.line_num > last + 1 and not asked.multiline_cells:
+                    break
+                last = reader.line_num
+                yield cells
+            else:
+                return
+        except csv.Error as error:
+            # A quote that is open at the end is told as one that is open at the end of a line, so that what is said
+            # does not depend on whether another line follows.
+            ends = "unexpected end of data" not in str(error)
+    one_line = asked.multiline_cells or (ends and reader.line_num == last + 1)
+    raise DataError(_unmatched(path, last + 1) if one_line else goes_on(path, last + 1))
 
 
 def _unmatched(path: Path, line: int) -> str:

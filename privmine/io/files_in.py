@@ -8,7 +8,8 @@ import io
 import re
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from functools import partial
 from glob import glob, has_magic
 from os import PathLike, fspath
 from pathlib import Path
@@ -16,13 +17,13 @@ from typing import BinaryIO, TextIO, TypeVar, cast
 
 from privmine.errors import DataError, InputError
 from privmine.files import at_home
+from privmine.io.foreign import HEAD, refuse_foreign
 
 T = TypeVar("T")
 
 #: What Python raises where a file cannot be read.
 UNREADABLE = (OSError, EOFError, zlib.error, UnicodeError)
 _GZIP = b"\x1f\x8b"
-_PARQUET = b"PAR1"
 #: What a name may end in, and what it then holds.
 FORMATS = {
     ".csv": "csv",
@@ -42,6 +43,8 @@ _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 SEPARATORS = (",", ";", "\t", "|")
 #: UTF-8, with or without a mark of the byte order at its beginning.
 UTF_8 = "utf-8-sig"
+#: The mark of the byte order, as a character.
+BYTE_ORDER = "\ufeff"
 #: Marks of the byte order, and the codecs that go by them; the longer ones first, since they begin alike.
 _MARKS = (
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -52,6 +55,9 @@ _MARKS = (
 )
 #: How much of a text is looked at to tell what it is.
 HEAD_BYTES = 1 << 18
+#: How many characters a line of text may have, or an entry of a JSON array. A small file that gzip compressed may open
+#: to a line that fills the memory.
+LONGEST_LINE = 1 << 24
 
 
 def files_of(source: str | PathLike[str]) -> tuple[Path, ...]:
@@ -77,10 +83,18 @@ def files_of(source: str | PathLike[str]) -> tuple[Path, ...]:
 
 
 def format_of(path: Path) -> str:
-    """What a file holds: by its content if that is Parquet, else by the end of its name; "text" if it tells nothing."""
-    if content(path, len(_PARQUET)) == _PARQUET:
-        return "parquet"
+    """What a file holds, by the end of its name alone; "text" if that tells nothing."""
     return FORMATS.get(ending(path), "text")
+
+
+def check_text(path: Path) -> None:
+    """Refuse a file that cannot be opened, or that is no text by its first bytes."""
+
+    def work() -> None:
+        with opened(path):
+            pass
+
+    reading(path, work)
 
 
 def ending(path: Path) -> str:
@@ -128,17 +142,19 @@ def problem_of(error: Exception, encoding: str | None) -> str:
 
 @contextmanager
 def opened(path: Path) -> Iterator[BinaryIO]:
-    """The bytes of a file, uncompressed if gzip compressed them, which the content tells and not the name."""
+    """The bytes of a file, uncompressed if gzip compressed them, which the content tells and not the name.
+
+    Privacy: the two bytes that tell it begin no UTF-8 text, so that no row decides.
+    """
     if "\0" in str(path):
         raise DataError("The file cannot be read: its name holds a zero byte.")
     with path.open("rb") as file:
         compressed = file.read(len(_GZIP)) == _GZIP
         file.seek(0)
-        if not compressed:
-            yield file
-            return
-        with gzip.GzipFile(fileobj=file) as unpacked:
-            yield cast(BinaryIO, unpacked)
+        with gzip.GzipFile(fileobj=file) if compressed else nullcontext(file) as plain:
+            refuse_foreign(path, plain.read(HEAD))
+            plain.seek(0)
+            yield cast(BinaryIO, plain)
 
 
 @contextmanager
@@ -170,16 +186,29 @@ def not_text(encoding: str | None) -> str:
     return f"is not text in the encoding {encoding}; say another one with encoding= (--encoding)"
 
 
-def content(path: Path, most: int = -1) -> bytes:
-    """The bytes of a file, or so many of them at most."""
+def lines_of(text: TextIO, path: Path) -> Iterator[str]:
+    """The lines of a text; one that is too long is refused before it is in memory."""
+    for line in iter(partial(text.readline, LONGEST_LINE), ""):
+        if len(line) >= LONGEST_LINE:
+            raise DataError(f"{path}: {too_long()}.")
+        yield line
+
+
+def too_long(most: int = LONGEST_LINE) -> str:
+    """What is said of a line that has so many characters or more."""
+    return f"a line is longer than {most >> 20} MiB. Check that the file is text with one row a line"
+
+
+def head_of(path: Path) -> bytes:
+    """The first bytes of a file."""
 
     def work() -> bytes:
         with opened(path) as file:
-            return file.read(most)
+            return file.read(HEAD_BYTES)
 
     return reading(path, work)
 
 
 def is_fimi(path: Path) -> bool:
     """Whether a file begins with nothing but digits and blanks, and so is FIMI text."""
-    return not content(path, HEAD_BYTES).translate(None, b"0123456789 \t\r\n")
+    return not head_of(path).translate(None, b"0123456789 \t\r\n")

@@ -1,14 +1,14 @@
 """Reading FIMI text: one transaction a line, items as non-negative integers between blanks.
 
-The whole file is read as bytes and taken apart by array arithmetic, a block of whole lines at a
-time: three times as fast as numpy's own text parser, which besides would take negative numbers and
-saturate at large ones without a word.
+The file is read as bytes and taken apart by array arithmetic, a block of whole lines at a time: three
+times as fast as numpy's own text parser, which would also take negative numbers, and saturate at
+large ones without a word.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privmine.errors import DataError
-from privmine.io.files_in import content
+from privmine.io.files_in import LONGEST_LINE, opened, reading, too_long
 from privmine.model import IntArray
 from privmine.store.transactions import Transactions
 
+#: How much is read at a time, at most the longest line, and how much of it is taken apart at a time.
+_READ_BYTES = 1 << 24
 _BLOCK_BYTES = 1 << 18
 #: Every number of 18 digits fits in 64 bits.
 _MOST_DIGITS = 18
@@ -46,29 +48,45 @@ def read_fimi(path: str | os.PathLike[str], items: Sequence[Any] | NDArray[Any] 
 
 def fimi_rows(path: Path) -> tuple[IntArray, NDArray[np.integer[Any]]]:
     """Where each line's numbers start in a file of FIMI text, and the numbers of all lines."""
-    return _parsed(content(path), str(path))
+    return reading(path, lambda: _parsed(path))
 
 
-def _parsed(data: bytes, name: str) -> tuple[IntArray, NDArray[np.integer[Any]]]:
+def _parsed(path: Path) -> tuple[IntArray, NDArray[np.integer[Any]]]:
     """Where each line's items start, and the items of all lines."""
-    text = np.frombuffer(data, dtype=np.uint8)
     labels: list[NDArray[np.integer[Any]]] = [np.zeros(0, dtype=np.int32)]
     sizes: list[IntArray] = [np.zeros(1, dtype=np.int64)]
-    start = 0
-    while start < len(text):
-        stop = _line_end(data, start + _BLOCK_BYTES)
-        block = text[start:stop]
-        if block[-1] != _NEWLINE:
-            block = np.append(block, _NEWLINE)
-        items = None if _is_foreign(block).any() else _block_items(block)
-        if items is None:
-            raise DataError(_complaint(text, name))
-        values, counts = items
-        # Half the memory where it suffices, and so half the time to get it from the system.
-        labels.append(values.astype(np.int32) if values.max(initial=0) < 1 << 31 else values)
-        sizes.append(counts)
-        start = stop
+    for data in _whole_lines(path):
+        text, start = np.frombuffer(data, dtype=np.uint8), 0
+        while start < len(text):
+            stop = _line_end(data, start + _BLOCK_BYTES)
+            block = text[start:stop]
+            if block[-1] != _NEWLINE:
+                block = np.append(block, _NEWLINE)
+            items = None if _is_foreign(block).any() else _block_items(block)
+            if items is None:
+                raise DataError(_complaint(text[start:], str(path), before=sum(map(len, sizes)) - 1))
+            values, counts = items
+            # Half the memory where it suffices, and so half the time to get it from the system.
+            labels.append(values.astype(np.int32) if values.max(initial=0) < 1 << 31 else values)
+            sizes.append(counts)
+            start = stop
     return np.cumsum(np.concatenate(sizes)), np.concatenate(labels)
+
+
+def _whole_lines(path: Path) -> Iterator[bytes]:
+    """The bytes of a file, many whole lines at a time; a line that is too long is refused before it is in memory."""
+    rest = b""
+    with opened(path) as file:
+        while part := file.read(_READ_BYTES):
+            first, end = part.find(b"\n"), part.rfind(b"\n") + 1
+            if len(rest) + (first if end else len(part)) >= LONGEST_LINE:
+                raise DataError(f"{path}: {too_long()}.")
+            if end:
+                yield rest + part[:end]
+                rest = b""
+            rest += part[end:]
+    if rest:
+        yield rest
 
 
 def _line_end(data: bytes, position: int) -> int:
@@ -130,15 +148,15 @@ def _numbers(eight_bytes: NDArray[np.uint64], ends: IntArray, lengths: IntArray)
     return values
 
 
-def _complaint(text: NDArray[np.uint8], name: str) -> str:
-    """Find the first line that is wrong, and say so without saying what it holds."""
+def _complaint(text: NDArray[np.uint8], name: str, *, before: int) -> str:
+    """Find the first line that is wrong, after so many others, and say so without saying what it holds."""
     foreign = np.flatnonzero(_is_foreign(text))
     if len(foreign) and not text[foreign].all():
         return f"{name} is a binary file, not FIMI text."
     ends = np.flatnonzero(~np.append(_is_digit(text), False))
     too_long = ends[np.diff(ends, prepend=-1) > _MOST_DIGITS + 1]
     places = [int(found[0]) for found in (foreign, too_long) if len(found)]
-    line = 1 + int(np.count_nonzero(text[: min(places)] == _NEWLINE))
+    line = before + 1 + int(np.count_nonzero(text[: min(places)] == _NEWLINE))
     if len(foreign) and int(foreign[0]) == min(places):
         return f"{name}, line {line}: not FIMI text. A line must consist of non-negative integers between blanks."
     return f"{name}, line {line}: a number has more than {_MOST_DIGITS} digits."

@@ -1,4 +1,9 @@
-"""JSON as tables: lines with an object or a list of items each, or one array of them."""
+"""JSON as tables: lines with an object or a list of items each, or one array of them.
+
+Privacy: whether a `.json` file is an array or has a row a line is told by its first character, and no
+row decides: `[` begins an array, whose entries are rows. Lines that are lists are for `.jsonl`. Which
+columns there are, and which hold lists, is told by the rows, and so is a guess unless options say it.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +11,13 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from attrs import evolve
 
 from privmine.errors import DataError
 from privmine.io.asked import Asked
-from privmine.io.files_in import ending, opened_text, read_on
+from privmine.io.files_in import LONGEST_LINE, ending, lines_of, opened_text, read_on, too_long
 from privmine.io.layouts import says_what_it_is
 from privmine.io.tables import SAMPLE_ROWS, Batches, Table, arrow
 from privmine.io.values import column_of, kind_of_values
@@ -20,10 +25,13 @@ from privmine.io.values import column_of, kind_of_values
 #: What the column is called where a line is a list and no object.
 _LISTS = "items"
 _CHUNK = 1 << 14
+#: How many characters of an array are read at a time.
+_PART = 1 << 20
+_BLANKS = " \t\r\n"
 
 
 def json_table(paths: Sequence[Path], asked: Asked, name: str, *, whole: bool = False) -> Table:
-    """A table of JSON files; its columns are the keys that occur in the first rows.
+    """A table of JSON files; its columns are those that options name, and the keys that occur in the first rows.
 
     Privacy: keys may be data, such as the names of persons, so that messages show only those that were
     asked for or that every row looked at has.
@@ -37,23 +45,29 @@ def json_table(paths: Sequence[Path], asked: Asked, name: str, *, whole: bool = 
     """
 
     def rows() -> Iterator[dict[str, Any]]:
-        return chain.from_iterable(_rows(path, asked.encoding) for path in paths)
+        return chain.from_iterable(_rows(path, asked) for path in paths)
 
     coming = rows()
     sample = list(islice(coming, SAMPLE_ROWS))
     found = {key: [row.get(key) for row in sample] for key in dict.fromkeys(chain.from_iterable(sample))}
-    if whole:
-        for row in coming:
-            found.update((key, [value]) for key, value in row.items() if key not in found)
+    lacking = set(asked.wanted) - set(found)
+    for row in coming if whole or lacking else ():
+        found.update((key, [value]) for key, value in row.items() if key not in found and (whole or key in lacking))
+    if not found and asked.layout is not None:
+        # A table without rows has the columns that it is said to have.
+        said = asked.wanted + [str(item) for item in asked.items or () if asked.layout == "one-hot"]
+        found = {column: [] for column in said}
     if not found:
         raise DataError(
             f"{name} has no row that could be read; a row is an object such as {{'order_id': …, 'product': …}} or a "
             "list of items."
         )
+    if asked.layout == "list" and asked.item in found:
+        found[asked.item] = [[]]
     columns, kinds = tuple(found), tuple(map(kind_of_values, found.values()))
     common = set.intersection(*map(set, sample)) if len(sample) > 1 else set(filter(says_what_it_is, columns))
     known = frozenset(common | {_LISTS} | set(asked.wanted))
-    table = Table(name, columns, kinds, lambda _: iter(()), known=known)
+    table = Table(name, columns, kinds, lambda _: iter(()), inferred=frozenset(columns), known=known)
 
     def batches(positions: Sequence[int]) -> Batches:
         pa = arrow()
@@ -66,38 +80,82 @@ def json_table(paths: Sequence[Path], asked: Asked, name: str, *, whole: bool = 
     return evolve(table, batches=batches)
 
 
-def _rows(path: Path, encoding: str | None) -> Iterator[dict[str, Any]]:
+def _rows(path: Path, asked: Asked) -> Iterator[dict[str, Any]]:
     """The rows of a file, each as an object."""
-    for place, value in read_on(path, _values(path, encoding), encoding):
+    for place, value in read_on(path, _values(path, asked), asked.encoding):
         if isinstance(value, list):
             yield {_LISTS: value}
         elif isinstance(value, dict):
             yield value
         else:
             raise DataError(
-                f"{path}, {place}: neither an object such as {{'order_id': …, 'product': …}} nor a list of items."
+                f"{path}, {place}: neither an object such as {{'order_id': …, 'product': …}} nor a list of items. If "
+                "each line is a list of items, let the name of the file end in .jsonl."
             )
 
 
-def _values(path: Path, encoding: str | None) -> Iterator[tuple[str, Any]]:
+def _values(path: Path, asked: Asked) -> Iterator[tuple[str, Any]]:
     """Each value with the place where it stands."""
-    with opened_text(path, encoding) as text:
+    with opened_text(path, asked.encoding) as text:
         if ending(path) == ".json":
-            whole = _array(text.read())
-            if whole is not None:
-                yield from ((f"entry {number}", value) for number, value in enumerate(whole, 1))
-                return
+            is_array = _begins_an_array(text)
             text.seek(0)
-        yield from _lines(text, path)
+            if is_array:
+                yield from _entries(text, path)
+                return
+        yield from _lines(lines_of(text, path), path)
 
 
-def _array(text: str) -> list[Any] | None:
-    """The entries of one array of rows; None if the text is something else, such as a row a line."""
-    try:
-        whole = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    return whole if isinstance(whole, list) and all(isinstance(entry, list | dict) for entry in whole) else None
+def _begins_an_array(text: TextIO) -> bool:
+    """Whether the first character that is not a blank opens an array."""
+    while part := text.read(_PART):
+        if rest := part.lstrip(_BLANKS):
+            return rest[0] == "["
+    return False
+
+
+def _entries(text: TextIO, path: Path) -> Iterator[tuple[str, Any]]:
+    """The entries of an array of rows, with no more of the text in memory than the longest entry needs."""
+    decoder = json.JSONDecoder()
+    held, place, number = "", 0, 0
+    before, more = "[", _PART
+    while True:
+        place = _after_blanks(held, place)
+        if held[place : place + 1] == before:
+            start = _after_blanks(held, place + 1)
+            if before == "[" and held[start : start + 1] == "]":
+                place = start
+                before = ","
+                continue
+            try:
+                value, place = decoder.raw_decode(held, start)
+            except (ValueError, RecursionError):
+                pass
+            else:
+                number, before, more = number + 1, ",", _PART
+                yield f"entry {number}", value
+                continue
+        elif held[place : place + 1] == "]":
+            if not held[place + 1 :].strip(_BLANKS) and not text.read(_PART).strip(_BLANKS):
+                return
+            break
+        held, place = held[place:], 0
+        if len(held) >= LONGEST_LINE:
+            raise DataError(f"{path}: {too_long()}.")
+        part = text.read(more)
+        if not part or (held and held[0] not in f"{before}]"):
+            break
+        held, more = held + part, min(2 * more, LONGEST_LINE)
+    raise DataError(
+        f"{path}, entry {number + 1}: this is not JSON, or the array of rows does not end. If each line is a row, let "
+        "the name of the file end in .jsonl."
+    )
+
+
+def _after_blanks(text: str, place: int) -> int:
+    while text[place : place + 1] in _BLANKS and place < len(text):
+        place += 1
+    return place
 
 
 def _lines(lines: Iterable[str], path: Path) -> Iterator[tuple[str, Any]]:

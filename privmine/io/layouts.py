@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from privmine.errors import InputError
 from privmine.io.asked import Asked
@@ -45,6 +45,13 @@ class Layout:
     items: tuple[int, ...]
     owner: int | None
     guessed: Mapping[str, str] = field(factory=dict)
+
+    def roles(self, table: Table) -> dict[str, str]:
+        """Which column is used as what, as far as names may be shown; in the layout one-hot every other is an item."""
+        item = None if self.kind == "one-hot" else self.items[0]
+        positions = {"transaction": self.transaction, "item": item, "unit": self.owner}
+        named = {role: table.columns[p] for role, p in positions.items() if p is not None}
+        return {role: name for role, name in named.items() if name in table.showable}
 
 
 def choose_layout(table: Table, asked: Asked) -> Layout:
@@ -103,6 +110,8 @@ class _Chooser:
             found = self.guess()
             if found.kind == "long":
                 self._check_labels(found.items[0])
+            if "layout" not in found.guessed and self.table.columns[found.items[0]] in self.table.inferred:
+                return evolve(found, guessed={"layout": found.kind, **found.guessed})
             return found
         if layout in ("baskets", "fimi"):
             raise InputError(
@@ -128,8 +137,12 @@ class _Chooser:
         raise self.unclear()
 
     def _check_labels(self, item: int) -> None:
-        """Refuse lists that were written as text, each of which would be taken for one item."""
-        if self.table.kinds[item] == "list as text":
+        """Refuse lists that were written as text, each of which would be taken for one item.
+
+        Privacy: this looks at values, and so only where the universe is taken from the data as well. Of a given
+        universe such a label is no part.
+        """
+        if self.table.kinds[item] == "list as text" and self.asked.items is None:
             raise InputError(
                 f"{begun(self.table.shown(item))} holds lists written as text. Write a row for each item, for instance "
                 "with frame.explode('products') where it is made, or save the lists as Parquet or JSON lines; if each "
@@ -169,9 +182,10 @@ class _Chooser:
         item = self.named.get("item", lists[0] if len(lists) == 1 else None)
         if item is None:
             raise self.unclear()
-        if guessed is None and "item" not in self.named and len(self.table.columns) > 1:
+        only = len(self.table.columns) == 1 and not self.table.inferred
+        if guessed is None and "item" not in self.named and not only:
             guessed = {"item": self.table.columns[item]}  # What a column holds was found out by looking at it.
-        if self.table.kinds[item] != "list":
+        if self.table.kinds[item] not in ("list", "nothing"):
             self._check_labels(item)
             raise InputError(f"{begun(self.table.shown(item))} holds no lists. {self.table.listing()}")
         return Layout("list", self.named.get("transaction"), (item,), self.owner, guessed or {})

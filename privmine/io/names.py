@@ -23,21 +23,72 @@ from privmine.store.labels import is_missing, text_of
 _INTEGER = re.compile(r"0|-?[1-9][0-9]{0,17}")
 #: What a file is called that has more than one label a line, or a line above the labels.
 _TABLES = frozenset({".csv", ".tsv", ".tab", ".json", ".jsonl", ".ndjson", ".parquet", ".pq", ".xlsx"})
+#: What people write above a column of items, without "id", "name" and the like at the end.
+_HEADER = re.compile(
+    r"(item|product|article|good|sku|label|name|description|category|stock[\W_]*code|produkt|artikel|produit|producto)s?"
+    r"([\W_]*(id|ids|no|nr|num|number|key|code|name|names|label|description|title))?",
+    re.IGNORECASE,
+)
+#: What stands between the cells of a table.
+_SEPARATORS = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "a vertical bar"}
+#: How to say that a catalogue is meant as it stands.
+_INSIST = (
+    'If the labels are really like that, write them as a JSON list, such as ["milk", "tea"], into a file that ends in '
+    ".json, or pass a list in Python."
+)
 
 
 def read_items(path: str | PathLike[str]) -> list[Any]:
-    """Read an item universe, one label a line; whole numbers if all of them are.
+    """Read an item universe: a text file with one label a line, or a JSON list of labels.
 
-    A line is a label as it stands, blanks and all, since those of a table are as well; empty lines are none.
+    The labels of text are whole numbers if all of them are; empty lines are ignored. A label that differs from that of
+    the data by a quote or a blank would never be found, so what looks like that is refused. Data is never compared: the
+    answer would tell what occurs in it. The labels of a JSON list are taken as they are.
     """
-    labels = [line for line in _lines(path, "item file") if line]
+    if ending(Path(path)) == ".json":
+        return _json_labels(path)
+    lines = [(number, line) for number, line in enumerate(_lines(path, "item file"), 1) if line]
+    labels = [label for _, label in lines]
     if not labels:
-        raise InputError(f"The universe has no items: the item file {path} has no label.")
-    if all(len(label) > 1 and label[0] == label[-1] == '"' for label in labels):
-        raise InputError(
-            f"The labels of the item file {path} stand in quotes, which would be part of them; write them without."
-        )
+        raise InputError(f"The universe has no items: the item file {path} has no label. Write one label a line.")
+    problem = _problem_of(labels) or next(
+        (f"Line {number}: {problem}" for number, label in lines if (problem := _problem_with(label))), None
+    )
+    if problem is not None:
+        raise InputError(f"Check the item file {path}. {problem} {_INSIST}")
     return [int(label) for label in labels] if all(map(is_integer, labels)) else labels
+
+
+def _json_labels(path: str | PathLike[str]) -> list[Any]:
+    labels = _json(path, "item file")
+    if not isinstance(labels, list) or not all(type(label) in (str, int) for label in labels):
+        raise InputError(
+            f'The item file {path} must be a JSON list of texts or whole numbers, such as ["milk", "tea"].'
+        )
+    if not labels:
+        raise InputError(f"The universe has no items: the item file {path} has no label. List at least one.")
+    return labels
+
+
+def _problem_of(labels: list[str]) -> str | None:
+    """What makes the lines look like something else than labels, with what to do; None if nothing does."""
+    for separator, called in _SEPARATORS.items():
+        if all(separator in label for label in labels):
+            return f"Every line has {called}, as a table has. Write one label a line, without other columns."
+    first, *others = labels
+    above_numbers = bool(others) and not is_integer(first) and all(map(is_integer, others))
+    if above_numbers or _HEADER.fullmatch(first.strip(" \t\"'")):
+        return "The first line looks like the name of a column. Delete that line."
+    return None
+
+
+def _problem_with(label: str) -> str | None:
+    """What looks wrong with a label, with what to do; None if nothing does."""
+    if len(label) > 1 and label[0] == label[-1] and label[0] in "\"'":
+        return "the label is in quotes, which would be part of it. Write the labels without quotes."
+    if label != label.strip():
+        return "the label has blanks at its ends, which would be part of it. Remove them."
+    return None
 
 
 @frozen(eq=False)
@@ -69,7 +120,7 @@ def read_names(source: str | PathLike[str] | Mapping[Any, Any] | Iterable[Any]) 
     A file has one label a line, or is JSON: a list of labels, or an object such as {"1": "milk"}.
     """
     if isinstance(source, str | PathLike):
-        source = _json(source) if str(source).lower().endswith(".json") else _complete_lines(source)
+        source = _json_names(source) if str(source).lower().endswith(".json") else _complete_lines(source)
     if isinstance(source, Mapping):
         pairs = sorted((_number(key), label) for key, label in source.items())
         numbers, labels = [number for number, _ in pairs], [label for _, label in pairs]
@@ -102,17 +153,22 @@ def _complete_lines(path: str | PathLike[str]) -> list[str]:
     return labels
 
 
-def _json(path: str | PathLike[str]) -> Any:
-    text = _text(path, "file of names")
-    try:
-        names = json.loads(text)
-    except (ValueError, RecursionError):
-        names = None
+def _json_names(path: str | PathLike[str]) -> Any:
+    names = _json(path, "file of names")
     if not isinstance(names, list | dict):
         raise DataError(
             f'The file of names {path} is neither a JSON list of labels nor an object such as {{"1": "milk"}}.'
         )
     return names
+
+
+def _json(path: str | PathLike[str], what: str) -> Any:
+    """What a JSON file holds; None if it is no JSON."""
+    text = _text(path, what)
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
 
 
 def is_integer(label: str) -> bool:
@@ -135,8 +191,8 @@ def numbers(universe: list[Any] | None) -> list[Any] | None:
 def _lines(path: str | PathLike[str], what: str) -> list[str]:
     if ending(Path(path)) in _TABLES:
         raise InputError(
-            f"{path} is a table by its name, and the {what} is a text file with one label a line, without quotes and "
-            "without a name above them; write the column of labels to such a file."
+            f"{path} is a table by its name. The {what} is a text file with one label a line, without quotes and "
+            "without a name above them: write the column of labels to such a file."
         )
     # Not splitlines(), which also breaks at characters that a label may hold. CRLF is one LF by now.
     return _text(path, what).split("\n")
@@ -144,9 +200,13 @@ def _lines(path: str | PathLike[str], what: str) -> list[str]:
 
 def _text(path: str | PathLike[str], what: str) -> str:
     try:
-        return at_home(path).read_text(encoding="utf-8-sig")
+        text = at_home(path).read_text(encoding="utf-8-sig")
+        if "\0" not in text:
+            return text
+        # UTF-16 without a mark of the byte order: every second byte of plain letters is a zero.
+        problem = f"The {what} {path} holds zero bytes, so it is not UTF-8 text but perhaps UTF-16. Save it as UTF-8."
     except UnicodeDecodeError:
-        problem = f"The {what} {path} is not UTF-8 text."
+        problem = f"The {what} {path} is not UTF-8 text. Save it as UTF-8."
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "the name is not usable"
         problem = f"Cannot read the {what} {path}: {reason}."

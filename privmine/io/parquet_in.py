@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,14 +16,15 @@ def parquet_table(paths: Sequence[Path], name: str) -> Table:
     arrow()
     schema, kinds = Guard(name, _complaint)(lambda: _looked_at(paths[0]))
     columns = tuple(schema.names)
+    for path in paths[1:]:
+        if Guard(str(path), _complaint)(partial(_columns_of, path)) != columns:
+            raise DataError(f"{path} has other columns than {paths[0]}; read only files that are alike.")
 
     def batches(positions: Sequence[int]) -> Batches:
         wanted = [columns[position] for position in positions]
         # The codes that the file has for texts are kept: decoding them is most of the work.
         coded = [column for column in wanted if is_text(schema.field(column).type)]
         for path in paths:
-            if tuple(_opened(path).schema_arrow.names) != columns:
-                raise DataError(f"{path} has other columns than {paths[0]}; read only files that are alike.")
             for batch in _rows(_opened(path, coded), BATCH_ROWS, wanted):
                 yield batch.select(wanted)
 
@@ -36,6 +38,10 @@ def _looked_at(path: Path) -> tuple[Any, tuple[str, ...]]:
     if len(set(schema.names)) < len(schema.names):
         raise DataError(f"{path} has several columns of one name; rename all but one.")
     return schema, kinds_of(schema, next(_rows(file, SAMPLE_ROWS), None))
+
+
+def _columns_of(path: Path) -> tuple[str, ...]:
+    return tuple(_opened(path).schema_arrow.names)
 
 
 def _opened(path: Path, coded: Sequence[str] = ()) -> Any:

@@ -1,70 +1,163 @@
-"""What a query for DuckDB reads, going by its words.
+"""What a query for DuckDB does, told by DuckDB's own parser before anything is read.
 
-DuckDB would say it better, but only once it has looked at the files.
+Privacy: DuckDB finds the types of a text file by looking at its rows, so one person's row would decide how the labels
+of all others read: 250.00 is a number until somebody has a V27.0. The check lists what may stand in a query, not what
+may not. The parser names every table and every table function, however it is written or nested. A table function
+passes if its types are known without the data: of itself, as that of Parquet, or because its arguments fix all of
+them. The name of a file passes if DuckDB reads it as Parquet. Functions that read what a text names when the query
+runs, such as query_table('o.' || 'csv'), are not on the list, nor are functions that DuckDB may get later. Where
+DuckDB looks at rows to find the separator, the quotes or the form of a text file, that is a guess, and told as one.
+Whatever is not a select, such as a copy in a common table expression, could write exact rows and is refused as well.
 """
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Iterator, Set
+from typing import Any
+
+from attrs import frozen
 
 from privmine.errors import InputError
 
-#: Functions that find out types by looking at a file.
-_READERS = re.compile(
-    r"\b(?:read_csv|read_csv_auto|sniff_csv|read_json|read_json_auto|read_ndjson|read_ndjson_auto|read_xlsx)\"?\s*\(",
-    re.IGNORECASE,
+NO_SELECT = "The query gives no table; it must be one select, and nothing else."
+#: Table functions whose types do not depend on what is in a file.
+_KNOWN_TYPES = frozenset(
+    {"generate_series", "glob", "json_each", "json_tree", "parquet_scan", "range", "read_blob", "read_json_objects"}
+    | {"read_ndjson_objects", "read_parquet", "read_text", "repeat", "unnest"}
 )
-#: Names of files from which DuckDB selects with such a function unless another one is named.
-_TEXT_FILE = re.compile(
-    r"""(['"])[^'"\n]*\.(?:csv|tsv|tab|txt|json|jsonl|ndjson|xlsx)(?:\.(?:gz|zst|bz2))?\1""", re.IGNORECASE
+#: Table functions that find types by looking at a file, unless their arguments fix them.
+_TEXT_READERS = frozenset(
+    {"read_csv", "read_csv_auto", "read_json", "read_json_auto", "read_ndjson", "read_ndjson_auto"}
 )
-#: What fixes the types of such a function, all of them: `types=` leaves those open that it does not name.
-_FIXED = re.compile(r"\b(?:all_varchar\s*(?:=>|:=|=)\s*(?:true|1)\b|columns\s*(?:=>|:=|=)\s*\{)", re.IGNORECASE)
-#: Texts, names in quotes, and comments; a comment that begins in a text is none.
-_TEXT_OR_COMMENT = re.compile(r"""('(?:[^']|'')*'|"(?:[^"]|"")*")|--[^\n]*|/\*.*?\*/""", re.DOTALL)
+_SELECT_NODES = frozenset({"SELECT_NODE", "SET_OPERATION_NODE", "CTE_NODE", "RECURSIVE_CTE_NODE"})
+#: DuckDB reads `a.csv?b.parquet` as CSV: what stands before a question mark counts as an ending, too.
+_PARQUET_FILE = re.compile(r"(?!.*\.\w+\?).*\.parquet", re.DOTALL)
+_TRUE, _FALSE = frozenset({"t", "true", "1"}), frozenset({"f", "false", "0"})
 
 
-def check_types(sql: str) -> None:
-    """Refuse a query over a text file whose types are found out by looking at it.
+@frozen
+class Catalog:
+    """What a database file has, by names in lower case.
 
-    Privacy: they would depend on every row, and how one person's labels read on those of others.
+    Attributes:
+        tables: tables and views, each with and without its schema and database.
+        macros: table functions that were made in the database.
     """
-    _check(_TEXT_OR_COMMENT.sub(lambda found: found[1] or " ", sql))
-    # DuckDB knows other quotes besides, in which a comment is none: what it would hide counts as well.
-    _check(sql)
+
+    tables: Set[str] = frozenset()
+    macros: Set[str] = frozenset()
 
 
-def _check(rest: str) -> None:
-    while call := _READERS.search(rest):
-        end = _closing(rest, call.end())
-        arguments = _TEXT_OR_COMMENT.sub("''", rest[call.end() : end])
-        # A comment within a comment is not followed.
-        if not _FIXED.search(arguments) or "*/" in arguments:
-            raise InputError(_ADVICE)
-        rest = rest[: call.start()] + rest[end:]
-    if _TEXT_FILE.search(rest):
-        raise InputError(_ADVICE)
+def serialized(connection: Any, sql: str) -> Any:
+    """The syntax tree of a query, as DuckDB's parser gives it."""
+    ((text,),) = connection.execute("select json_serialize_sql(?::varchar)", [sql]).fetchall()
+    return json.loads(text)
 
 
-def _closing(sql: str, start: int) -> int:
-    """Where the bracket closes that was opened before a place; brackets in quotes do not count."""
-    depth, quote = 1, ""
-    for place in range(start, len(sql)):
-        letter = sql[place]
-        if quote:
-            quote = "" if letter == quote else quote
-        elif letter in "'\"":
-            quote = letter
-        else:
-            depth += (letter == "(") - (letter == ")")
-            if not depth:
-                return place
-    return len(sql)
+@frozen
+class Reads:
+    """What a query reads of text files.
+
+    Attributes:
+        names: whether names of columns may come from the contents of a file.
+        dialect: whether DuckDB looks at rows to find the separator, the quotes or the form of a file.
+    """
+
+    names: bool = False
+    dialect: bool = False
+
+    def __or__(self, other: Reads) -> Reads:
+        return Reads(self.names or other.names, self.dialect or other.dialect)
+
+    @property
+    def guessed(self) -> dict[str, str]:
+        """What was guessed by looking at rows, as the query would say it; empty if nothing was."""
+        return {"sql": "read_csv(…, auto_detect=false, columns={…}, delim=…, header=…)"} if self.dialect else {}
+
+
+def check_query(tree: Any, catalog: Catalog) -> Reads:
+    """Refuse what is not a select, and a select whose types may depend on the rows of a text file.
+
+    Args:
+        tree: the syntax tree of the query.
+        catalog: what the database has; of a view or macro there, the receipt says what it assumes.
+
+    Returns:
+        What it reads of text files.
+    """
+    if tree["error"]:
+        raise InputError(NO_SELECT)
+    reads = Reads()
+    for node in _nodes(tree["statements"]):
+        kind = str(node.get("type", ""))
+        if kind.endswith("_NODE") and kind not in _SELECT_NODES:
+            raise InputError(NO_SELECT)
+        if kind == "BASE_TABLE":
+            _check_table(node, catalog)
+        elif kind == "TABLE_FUNCTION":
+            reads |= _check_function(node["function"], catalog)
+        elif kind == "PIVOT":
+            reads |= Reads(names=True)
+    return reads
+
+
+def _nodes(tree: Any) -> Iterator[dict[str, Any]]:
+    if isinstance(tree, dict):
+        yield tree
+    for branch in tree.values() if isinstance(tree, dict) else tree if isinstance(tree, list) else ():
+        yield from _nodes(branch)
+
+
+def _check_table(node: dict[str, Any], catalog: Catalog) -> None:
+    # DuckDB looks for a file of this name if there is no such table, also where the name is not in quotes: from o.csv.
+    name = ".".join(filter(None, (node["catalog_name"], node["schema_name"], node["table_name"])))
+    known = name.lower()
+    if "." in known and known not in catalog.tables and not _PARQUET_FILE.fullmatch(known):
+        raise InputError(f"The query selects from {name}, which is neither a table nor a Parquet file. {_ADVICE}")
+
+
+def _check_function(function: dict[str, Any], catalog: Catalog) -> Reads:
+    name = function["function_name"].lower()
+    if name in _KNOWN_TYPES or name in catalog.macros:
+        return Reads()
+    if name not in _TEXT_READERS:
+        raise InputError(
+            f"The query uses the function {name}(), and privmine does not know whether the types of its columns depend "
+            f"on the data. Use tables, Parquet files, or one of these functions: "
+            f"{', '.join(sorted(_KNOWN_TYPES | _TEXT_READERS))}; or pass the result as a frame."
+        )
+    arguments = list(_arguments(function))
+    every_text = [_is_boolean(value, _TRUE) for argument, value in arguments if argument == "all_varchar"]
+    columns = [value.get("function_name") == "struct_pack" for argument, value in arguments if argument == "columns"]
+    if not all(every_text + columns) or not every_text + columns:
+        raise InputError(f"The query reads a text file without fixed types. {_ADVICE}")
+    detects = [not _is_boolean(value, _FALSE) for argument, value in arguments if argument == "auto_detect"]
+    return Reads(names=True, dialect=any(detects) or not detects)
+
+
+def _arguments(function: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The arguments that have names, in the trees of DuckDB 2 ("arguments") and of earlier versions ("children")."""
+    for entry in function.get("arguments") or function.get("children") or ():
+        value = entry.get("expression", entry)
+        if value.get("type") == "COMPARE_EQUAL":  # all_varchar = true
+            yield ".".join(value["left"].get("column_names", ())).lower(), value["right"]
+        else:  # all_varchar := true, all_varchar => true
+            yield (entry.get("name") or value.get("alias") or "").lower(), value
+
+
+def _is_boolean(value: dict[str, Any], words: Set[str]) -> bool:
+    """Whether a value is written in one of these ways; earlier versions of DuckDB write true as 't'::boolean."""
+    if value.get("type") == "OPERATOR_CAST" and value["cast_type"].get("id") == "BOOLEAN":
+        value = value["child"]
+    constant = value.get("literal") or value.get("value")
+    return isinstance(constant, dict) and str(constant.get("text", constant.get("value"))).lower() in words
 
 
 _ADVICE = (
-    "The query reads a text file, where DuckDB finds out the types by looking at all rows, so that one person's row "
-    "could change how others' labels read. Fix the types: from read_csv('orders.csv', all_varchar=true), or for JSON "
-    "from read_json('orders.json', columns={'order_id': 'VARCHAR', 'product': 'VARCHAR'}); or read the file itself "
-    "instead of a query."
+    "DuckDB finds the types of a text file by looking at its rows, so that one person's row could change how others' "
+    "labels read. Fix the types: from read_csv('orders.csv', all_varchar=true), or for JSON from "
+    "read_json('orders.json', columns={'order_id': 'VARCHAR', 'product': 'VARCHAR'}); or read the file itself instead "
+    "of a query."
 )

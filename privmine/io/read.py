@@ -13,15 +13,16 @@ from attrs import evolve
 from privmine.errors import InputError
 from privmine.io.asked import Asked
 from privmine.io.assembly import assemble
-from privmine.io.csv_in import csv_table, has_names, sample_of, separator_of
-from privmine.io.databases import query_table, relation_table
-from privmine.io.files_in import files_of, format_of, is_fimi
+from privmine.io.csv_in import csv_table, has_names, said_separator, sample_of, separator_of
+from privmine.io.databases import query_table
+from privmine.io.duckdb_in import relation_table
+from privmine.io.files_in import check_text, files_of, format_of, is_fimi
 from privmine.io.json_in import json_table
 from privmine.io.layouts import choose_layout
-from privmine.io.names import read_items, read_names
+from privmine.io.names import read_names
 from privmine.io.parquet_in import parquet_table
 from privmine.io.rows_in import is_sparse, read_array, read_baskets, read_collections, read_numbers, read_sparse
-from privmine.io.tables import Guard, Table, from_stream
+from privmine.io.tables import SERIES, Guard, Table, from_stream
 from privmine.model import Origin
 from privmine.store.labels import in_words
 from privmine.store.transactions import Transactions
@@ -40,6 +41,7 @@ def read(
     merge_by: str | Sequence[Any] | None = None,
     separator: str | None = None,
     encoding: str | None = None,
+    multiline_cells: bool = False,
     drop_missing: bool = False,
     sql: str | None = None,
     database: str | PathLike[str] | None = None,
@@ -62,8 +64,9 @@ def read(
             - an iterable of baskets, each a collection of labels.
 
             None with `sql`.
-        items: the public item universe, in the order that breaks ties: labels, or a text file with one
-            label a line, each as it stands. Without it the universe is taken from the data, and the receipt says so.
+        items: the public item universe, in the order that breaks ties: labels, a text file with one label
+            a line, or a .json file with a list of labels. Without it the universe is taken from the data,
+            and the receipt says so.
         names: labels for items that are the numbers 0, 1, 2, … in the data (FIMI text, a matrix, lists
             of integers): the labels, or a file with one label a line. They are no public universe; that
             is for `items` to say.
@@ -79,6 +82,9 @@ def read(
         merge_by: like `unit`, but all that a unit has is merged into one transaction.
         separator: what stands between the cells of a line, one character, or the word "tab".
         encoding: how a text file is encoded, if it is not UTF-8 and no mark of the byte order tells it.
+        multiline_cells: a CSV file or a file of basket lines has cells in quotes with line breaks. Otherwise a
+            line break ends a row, and a cell in quotes that goes on is refused: it may be a quote that is not
+            doubled, which takes the rows of others with it. The receipt then says what that assumes.
         drop_missing: leave missing values out instead of refusing them. A transaction that has
             nothing left still counts as one. A missing unit is always refused.
         sql: a query, one select, to read instead of a source, in the dialect of DuckDB, which knows files as well:
@@ -91,9 +97,9 @@ def read(
             what to do and lists the columns.
         DataError: the data cannot be read. The message says where, and never what is there.
     """
-    asked = Asked(
-        items=read_items(items) if isinstance(items, str | PathLike) else items,
-        names=None if names is None else read_names(names),
+    asked = Asked.of(
+        items=items,
+        names=names,
         layout=layout,
         transaction=transaction,
         item=item,
@@ -102,8 +108,16 @@ def read(
         merge_by=merge_by,
         separator=separator,
         encoding=encoding,
+        multiline_cells=multiline_cells,
         drop_missing=drop_missing,
     )
+    return read_asked(source, asked, sql, database)
+
+
+def read_asked(
+    source: Any, asked: Asked, sql: str | None = None, database: str | PathLike[str] | None = None
+) -> Transactions:
+    """What `read` does once its options are checked."""
     return in_words(lambda: _read(source, asked, sql, database))
 
 
@@ -138,6 +152,8 @@ def _read_files(source: str | PathLike[str], asked: Asked) -> Transactions:
     if kind == "parquet":
         asked.without_text("a Parquet file")
         return _read_table(parquet_table(paths, str(source)), asked, name)
+    for path in paths:
+        check_text(path)
     if kind == "json":
         asked.without_separator("JSON")
         return _read_json(paths, asked, name, str(source))
@@ -145,15 +161,20 @@ def _read_files(source: str | PathLike[str], asked: Asked) -> Transactions:
         return read_numbers(paths, asked, Origin("fimi", name))
     if asked.layout is None and kind == "text" and not asked.names_columns and is_fimi(paths[0]):
         return read_numbers(paths, asked, Origin("fimi", name, {"layout": "fimi"}))
+    said = said_separator(paths[0], asked)
+    if asked.layout == "baskets" and said is not None:
+        return read_baskets(paths, said, asked, Origin("baskets", name, {}, asked.assumes))
     sample = sample_of(paths[0], asked)
-    guessed = {"separator": sample.separator} if sample.guessed and sample.separator != "," else {}
-    if asked.layout == "baskets":
-        return read_baskets(paths, separator_of(sample, paths[0]), asked, Origin("baskets", name, guessed))
-    is_table = asked.layout is not None or asked.names_columns or has_names(sample, asked)
-    if not is_table and sample.rows and (kind == "text" or not sample.is_even):
-        guessed = {"layout": "baskets", "separator": sample.separator}
-        return read_baskets(paths, separator_of(sample, paths[0]), asked, Origin("baskets", name, guessed))
-    return _read_table(csv_table(paths, sample, asked, str(source)), asked, name, guessed)
+    separator = {"separator": sample.separator} if sample.guessed else {}
+    is_table = asked.declares_table or has_names(sample, asked)
+    is_baskets = not is_table and bool(sample.rows) and (kind == "text" or not sample.is_even)
+    if asked.layout == "baskets" or is_baskets:
+        guessed = {**({} if asked.layout else {"layout": "baskets"}), **separator}
+        origin = Origin("baskets", name, guessed, asked.assumes)
+        return read_baskets(paths, separator_of(sample, paths[0]), asked, origin)
+    # Where the columns are named, these tell the separator, so that a comma need not be told.
+    table = evolve(csv_table(paths, sample, asked, str(source)), guessed={} if sample.separator == "," else separator)
+    return _read_table(table, asked, name)
 
 
 def _read_json(paths: tuple[Path, ...], asked: Asked, name: str, title: str) -> Transactions:
@@ -181,7 +202,7 @@ def _read_object(source: Any, asked: Asked) -> Transactions:
     if _is_of(source, "duckdb", "_duckdb"):
         return _read_table(relation_table(source, asked), asked)
     if hasattr(source, "__arrow_c_stream__") or hasattr(source, "__arrow_c_array__"):
-        return _read_table(from_stream(_pruned(source, asked), "the frame"), asked)
+        return _read_table(evolve(from_stream(_pruned(source, asked), "the frame"), inferred=_objects(source)), asked)
     if hasattr(source, "read"):
         raise InputError("This is an open file; pass its name instead.")
     if hasattr(source, "to_table"):
@@ -199,6 +220,16 @@ def _is_sparse_frame(source: Any) -> bool:
     return len(source.columns) > 0 and all(type(kind).__name__ == "SparseDtype" for kind in source.dtypes)
 
 
+def _objects(source: Any) -> frozenset[str]:
+    """The columns of a pandas frame that may hold anything, so that Arrow tells their types by their values."""
+    if not _is_of(source, "pandas") or not hasattr(source, "dtypes"):
+        return frozenset()
+    if not hasattr(source, "columns"):
+        return frozenset({SERIES} if str(source.dtype) == "object" else ())
+    kinds = zip(source.columns, source.dtypes, strict=True)
+    return frozenset(str(column) for column, kind in kinds if str(kind) == "object")
+
+
 def _pruned(source: Any, asked: Asked) -> Any:
     """A frame without the columns that do not matter, which may not even convert, if it is known which ones do."""
     wanted = asked.wanted
@@ -213,12 +244,11 @@ def _is_of(source: Any, *packages: str) -> bool:
     return type(source).__module__.partition(".")[0] in packages
 
 
-def _read_table(
-    table: Table, asked: Asked, name: str | None = None, guessed: Mapping[str, str] | None = None
-) -> Transactions:
+def _read_table(table: Table, asked: Asked, name: str | None = None) -> Transactions:
     try:
         layout = choose_layout(table, asked)
-        origin = Origin(layout.kind, name or table.name, {**layout.guessed, **(guessed or {})}, table.assumes)
+        guessed = {**layout.guessed, **table.guessed}
+        origin = Origin(layout.kind, name or table.name, guessed, table.assumes, layout.roles(table))
         return assemble(table, layout, asked, origin)
     finally:
         table.close()

@@ -22,13 +22,15 @@ from privmine.io.names import numbers
 from privmine.model import IntArray, Origin
 from privmine.store.labels import is_label, is_missing, text_of
 from privmine.store.rows import BLOCK_ITEMS
-from privmine.store.transactions import NO_BASKET, NO_ITEM, NO_LABEL, Transactions
+from privmine.store.transactions import NO_BASKET, NO_ITEM, NO_LABEL, Transactions, distinct
 
 
 def read_baskets(paths: Sequence[Path], separator: str, asked: Asked, origin: Origin) -> Transactions:
     """Read basket lines: a transaction a line, an empty line an empty one."""
     asked.without_columns("a file of basket lines")
     asked.without_names("a file of basket lines")
+    asked.check_entries()
+    asked.tell(origin)
     codes: dict[str, int] = {}
     flat, offsets = array("i"), array("q", [0])
     for path in paths:
@@ -51,10 +53,12 @@ def read_numbers(paths: Sequence[Path], asked: Asked, origin: Origin) -> Transac
     """Read FIMI text: numbers between blanks, a transaction a line."""
     asked.without_columns("FIMI text")
     asked.without_text("FIMI text")
+    asked.check_entries()
+    items = asked.items if asked.names is not None else numbers(asked.items)
+    asked.tell(origin)
     parts = [fimi_rows(path) for path in paths]
     sizes = [np.diff(offsets) for offsets, _ in parts]
     offsets = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(np.concatenate(sizes))])
-    items = asked.items if asked.names is not None else numbers(asked.items)
     return _numbered(offsets, np.concatenate([found for _, found in parts]), asked, items, origin)
 
 
@@ -152,9 +156,12 @@ def _numbered(
     offsets: IntArray, found: NDArray[Any], asked: Asked, items: Labels | None, origin: Origin
 ) -> Transactions:
     """Transactions of numbers that names give labels to, where there are names."""
+    if asked.names is None and asked.owner is None:
+        made = Transactions.from_rows(offsets, found, items)
+        return Transactions(made.universe, made.store, made.unit, origin)
     if asked.names is None:
-        known, codes = np.unique(found, return_inverse=True)
-        return _made(offsets, codes, known.astype(np.int64), asked, origin, items)
+        known, codes = distinct(found)
+        return _made(offsets, codes, known, asked, origin, items)
     # Names are no public universe: whoever writes them down beside the data takes them from it.
     return _made(offsets, asked.names.places(found), asked.names.labels, asked, origin, items)
 

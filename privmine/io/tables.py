@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import chain
 from typing import Any, TypeAlias
@@ -24,6 +24,8 @@ NO = frozenset({"0", "0.0", "false", "False", "FALSE"})
 #: What lists and sets written as text, by Python or as JSON, begin and end with.
 _BRACKETS = frozenset({("[", "]"), ("{", "}")})
 _NEARLY_ALL = 0.9
+#: What the column of a source is called that is a single column without a name, such as a series.
+SERIES = "items"
 #: How many columns a message lists.
 _LISTED = 20
 
@@ -93,12 +95,15 @@ class Table:
     Attributes:
         name: what messages call it.
         columns: the names of the columns.
-        kinds: what each column holds: "bool", "zero-one", "whole", "text", "list", "list as text" or "other".
+        kinds: what each column holds: "bool", "zero-one", "whole", "text", "list", "list as text", "nothing" (missing
+            values alone) or "other".
+        inferred: the columns whose type was found by looking at values, so that these tell lists from labels.
         batches: gives record batches of the columns at the given positions, in that order.
         complaint: says in words what an error of the source means, without its message.
         named: whether the names seem to be names; the first line of a headless file is data.
         known: the names that messages may show, since they are known to be no data; None for all of them.
         assumes: what reading it takes for granted, as sentences for the receipt.
+        guessed: what was guessed to read it, in the words of the options that would say it.
         close: lets go of what was opened for the table.
     """
 
@@ -107,9 +112,11 @@ class Table:
     kinds: tuple[str, ...]
     batches: Callable[[Sequence[int]], Batches] = field(repr=False)
     complaint: Callable[[Exception], str] = field(default=withheld, repr=False)
+    inferred: frozenset[str] = frozenset()
     named: bool = True
     known: frozenset[str] | None = None
     assumes: tuple[str, ...] = ()
+    guessed: Mapping[str, str] = field(factory=dict)
     close: Callable[[], None] = field(default=_nothing, repr=False)
 
     @property
@@ -180,7 +187,7 @@ def kind_of(column: Any) -> str:
         return "whole" if pa.types.is_integer(known) or bool((values == np.floor(values)).all()) else "other"
     if is_text(known):
         return kind_of_texts(value for value in column.to_pylist() if value is not None)
-    return "other"
+    return "nothing" if pa.types.is_null(known) else "other"
 
 
 def decoded(column: Any) -> Any:
@@ -249,12 +256,12 @@ def from_stream(source: Any, name: str, complaint: Callable[[Exception], str] = 
 
 
 def _reader(pa: Any, source: Any, name: str) -> Any:
-    """The rows of a frame, or of a single column such as a series, which becomes the column `items`."""
+    """The rows of a frame, or of a single column such as a series."""
     with suppress(Exception):  # whoever makes the stream raises what they like, data and all
         return pa.RecordBatchReader.from_stream(source)
     for column in (pa.chunked_array, pa.array):
         with suppress(Exception):
-            return pa.table({"items": column(source)}).to_reader()
+            return pa.table({SERIES: column(source)}).to_reader()
     raise DataError(
         f"{Guard(name).title} does not convert to Arrow: most likely a column has values of several Python types, or "
         "two columns have the same name. Pass the columns that are needed only, each of one type, for instance "

@@ -14,7 +14,7 @@ from typing import BinaryIO, Final, TypeAlias
 import numpy as np
 
 from privmine.errors import InputError
-from privmine.io.files_in import SEPARATORS
+from privmine.io.files_in import BYTE_ORDER, SEPARATORS
 from privmine.io.sparse_out import ITEM, ITEMS, TRANSACTION, check_names, check_one_hot, dense_blocks, pairs
 from privmine.model import Universe
 from privmine.store.rows import Rows
@@ -95,7 +95,7 @@ def _json_pieces(universe: Universe) -> list[bytes]:
 def _cell(text: str, separator: str) -> str:
     """A cell of a CSV file, in quotes where it would otherwise read as something else."""
     special = _LINE_ENDS | {separator, '"', *SEPARATORS}  # whoever reads it may have to guess which one it is
-    if text and text == text.strip() and not text.startswith("#") and special.isdisjoint(text):
+    if text and text == text.strip() and not text.startswith(("#", BYTE_ORDER)) and special.isdisjoint(text):
         return text
     return '"' + text.replace('"', '""') + '"'
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from attrs import asdict, frozen
 
 from privmine.errors import InputError
+from privmine.extras import import_extra
 from privmine.model import BasisSet, Unit
 from privmine.planning.question import Target
 from privmine.planning.rehearsal import Choice
@@ -136,11 +137,7 @@ class Plan:
 
     def to_pandas(self) -> Any:
         """The rows as a data frame."""
-        try:
-            import pandas
-        except ImportError:
-            raise InputError("A data frame needs pandas: pip install 'privmine[pandas]'.") from None
-        return pandas.DataFrame(list(self.rows()))
+        return import_extra("pandas", "A data frame needs").DataFrame(list(self.rows()))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON; exact amounts become text, so that nothing is rounded."""

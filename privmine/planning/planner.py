@@ -11,8 +11,9 @@ from attrs import evolve
 
 from privmine.errors import BudgetError, InputError
 from privmine.ledger import Ledger
+from privmine.ledger.checks import refuse_another_unit
 from privmine.model import DATA_STAGES, BasisSet, Unit, exact
-from privmine.pipeline import DEFAULT_METHOD, LARGEST_EPSILON, SMALLEST_EPSILON, Pipeline, whole_number
+from privmine.pipeline import DEFAULT_METHOD, Pipeline
 from privmine.planning.model import Plan, Point, Shape, Share
 from privmine.planning.patterns import AS_GIVEN
 from privmine.planning.question import (
@@ -29,6 +30,7 @@ from privmine.planning.question import (
 from privmine.planning.rehearsal import Choice, Rehearsal, Selected, UnplannableError, made_up_baskets
 from privmine.planning.sizes import SizeErrors, SizeRange, ranges, size_errors
 from privmine.planning.target import least_epsilon
+from privmine.request import LARGEST_EPSILON, SMALLEST_EPSILON, whole_number
 
 DEFAULT_K = 100
 #: Where bases are built to find the extreme ones, until the ε in question is known.
@@ -88,6 +90,9 @@ def plan(
     if (ledger is None) != (dataset is None):
         raise InputError("A ledger keeps one budget for each dataset; pass both ledger= (--ledger) and dataset=.")
     protected = unit_of(unit, max_baskets, merge_by, ledger, dataset)
+    if ledger is not None and dataset is not None:
+        # Here, since planning takes a while; whether enough is left shows when ε is known, and beside the plan.
+        refuse_another_unit(as_ledger(ledger).budget(dataset), protected.name)
     chosen = Pipeline(method) if pipeline is None else pipeline
     if not isinstance(chosen, Pipeline):
         raise InputError(f"pipeline= takes a Pipeline, not {chosen!r}; a method known by name goes to method=.")

@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from privmine.errors import InputError
+from privmine.extras import import_extra
 from privmine.files import check_place, written
 from privmine.planning.words import items, protected
 from privmine.privacy import amount
+from privmine.release.plots.style import COLOURS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,8 +21,6 @@ if TYPE_CHECKING:
     from privmine.planning.model import Plan
     from privmine.planning.sizes import SizeRange
 
-#: Okabe and Ito's colours, which the colour-blind tell apart.
-COLOURS = ("#0072B2", "#D55E00", "#009E73")
 #: Lines differ by more than colour, for print in grey.
 MARKERS = ("o", "s", "^")
 _SHOWN = 3
@@ -150,8 +150,4 @@ def _shares_of_transactions(axes: Axes, transactions: int) -> None:
 
 
 def _pyplot() -> Any:
-    try:
-        from matplotlib import pyplot
-    except ImportError:
-        raise InputError("Pictures need matplotlib: pip install 'privmine[plots]'.") from None
-    return pyplot
+    return import_extra("matplotlib.pyplot", "Pictures need")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from fractions import Fraction
-from math import comb, sqrt
+from math import sqrt
 from typing import Any
 
 from attrs import frozen
@@ -14,8 +14,8 @@ from privmine.errors import InputError
 from privmine.ledger import Ledger
 from privmine.ledger.checks import unit_name
 from privmine.ledger.values import TRANSACTION
-from privmine.model import BasisSet, Unit, exact
-from privmine.pipeline import whole_number
+from privmine.model import BasisSet, Unit, exact, itemset_count
+from privmine.request import whole_number
 
 #: The number of items enters by its logarithm only, so that a guess will do.
 DEFAULT_ITEMS = 1000
@@ -101,13 +101,9 @@ def assumed_lambdas(
 def _possible(k: int, items: int, max_length: int | None) -> tuple[int, int]:
     """From so few items that they have k itemsets, to k or all that there are."""
     low, high = 1, min(k, items)
-    while low < high and _itemsets_of(low, max_length) < k:
+    while low < high and itemset_count(low, max_length) < k:
         low += 1
     return low, high
-
-
-def _itemsets_of(items: int, max_length: int | None) -> int:
-    return sum(comb(items, size) for size in range(1, min(items, max_length or items) + 1))
 
 
 def given_bases(bases: Any, length: Any) -> BasisSet | None:

@@ -23,10 +23,11 @@ from privmine.intervals import NoiseSum
 from privmine.model import BasisSet, BudgetPlan, Elements, Estimate, IntArray, NoisyCounts, Request, Unit
 from privmine.noise.protocol import Tail
 from privmine.noise.simulated import SimulatedNoise
-from privmine.pipeline import Pipeline, make_request
+from privmine.pipeline import Pipeline
 from privmine.planning.patterns import arrangements
 from privmine.privacy import Noise
 from privmine.queries import RankGap
+from privmine.request import Wish
 from privmine.run import Run
 from privmine.store.transactions import Transactions
 
@@ -149,7 +150,7 @@ class Rehearsal:
 
     def request(self, epsilon: Fraction) -> Request:
         """What would be asked for; refuses what a run would refuse."""
-        return make_request(self.baskets, self.k, epsilon, self.max_length)
+        return Wish(self.k, epsilon, max_length=self.max_length).request(self.baskets)
 
     def lambda_range(self, epsilon: Fraction) -> tuple[int, int] | None:
         """From where to where the pipeline draws λ; None where it draws none, or not by the gap between ranks."""

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from privmine.errors import InputError
-from privmine.pipeline import LARGEST_EPSILON, SMALLEST_EPSILON
 from privmine.privacy import amount
+from privmine.request import LARGEST_EPSILON, SMALLEST_EPSILON
 
 #: How many numbers of three digits there are in a decade: 1.00, 1.01, …, 9.99.
 _DECADE = 900

@@ -80,12 +80,12 @@ class Transactions:
     ) -> Transactions:
         if isinstance(transactions, str | bytes) or not isinstance(transactions, Iterable):
             raise InputError(
-                "Transactions come as a collection of baskets, each a collection of items; files, frames and queries "
-                "are read with pm.read."
+                "Transactions come as a collection of baskets, each a collection of items. Read files, frames and "
+                "queries first, for example pm.mine(pm.read('orders.csv'), k=100, epsilon=1)."
             )
         if hasattr(transactions, "columns") or getattr(transactions, "ndim", 1) != 1:
             raise InputError(
-                "A table or matrix is no collection of baskets; read it first: pm.read(frame, transaction='order_id', "
+                "A table or matrix is no collection of baskets. Read it first: pm.read(frame, transaction='order_id', "
                 "item='product'), or pm.read(matrix)."
             )
         offsets = [0]
@@ -103,7 +103,7 @@ class Transactions:
         if not all(map(is_label, labels)):
             raise InputError(NO_LABEL)
         texts = [text_of(label) for label in labels]
-        universe = Universe.of(sorted(set(texts)), given=False) if items is None else _given(items)
+        universe = Universe.of(sorted(set(texts)), given=False) if items is None else given_universe(items)
         return cls._of(universe, np.array(offsets), _places(texts, universe))
 
     @classmethod
@@ -123,9 +123,9 @@ class Transactions:
         if labels.dtype not in (np.int32, np.int64):
             labels = labels.astype(np.int64)
         if items is None:
-            known, indices = _distinct(labels)
+            known, indices = distinct(labels)
             return cls._of(Universe.of(known, given=False), offsets, indices)
-        universe = _given(items)
+        universe = given_universe(items)
         return cls._of(universe, offsets, _positions(labels, universe))
 
     @classmethod
@@ -157,7 +157,7 @@ class Transactions:
         """
         _check_rows(offsets, codes, len(labels))
         known = _plain_labels(labels)
-        universe = _universe_of(known) if items is None else _given(items)
+        universe = _universe_of(known) if items is None else given_universe(items)
         table = np.append(_places(known, universe), np.int32(-1))  # the last entry is where −1 leads
         indices = np.empty(len(codes), dtype=np.int32)
         for part in slices(len(codes)):
@@ -219,7 +219,7 @@ def _plain_labels(labels: Sequence[Any] | NDArray[Any]) -> IntArray | list[str]:
     return np.array([int(text) for text in texts], dtype=np.int64)
 
 
-def _given(items: Sequence[Any] | NDArray[Any]) -> Universe:
+def given_universe(items: Sequence[Any] | NDArray[Any]) -> Universe:
     """The universe of labels that the user names, as labels of the data read."""
     if isinstance(items, np.ndarray) and items.dtype.kind in "iu":
         return Universe.of(items)
@@ -230,7 +230,7 @@ def _universe_of(labels: IntArray | list[str]) -> Universe:
     """The universe of labels that occur in the data, in their public order."""
     if isinstance(labels, list):
         return Universe.of(sorted(set(labels)), given=False)
-    return Universe.of(_distinct(labels)[0], given=False)
+    return Universe.of(distinct(labels)[0], given=False)
 
 
 def _places(labels: IntArray | list[str], universe: Universe) -> NDArray[np.int32]:
@@ -282,7 +282,7 @@ def _has_table(low: int, high: int, size: int) -> bool:
     return high - low < max(1 << 20, 4 * size)
 
 
-def _distinct(labels: _Labels) -> tuple[IntArray, NDArray[np.int32]]:
+def distinct(labels: _Labels) -> tuple[IntArray, NDArray[np.int32]]:
     """The labels that occur in increasing order, and the position of each label among them."""
     if not len(labels):
         return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int32)

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 from attrs import field, frozen
 
 from privmine.model import exact
-from privmine.pipeline import LARGEST_EPSILON, SMALLEST_EPSILON
+from privmine.request import LARGEST_EPSILON, SMALLEST_EPSILON
 from privmine.store.transactions import Transactions
 
 Baskets: TypeAlias = tuple[tuple[int, ...], ...]

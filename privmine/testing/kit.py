@@ -9,7 +9,8 @@ from privmine.audit import quick_audit
 from privmine.audit.subjects import stage_of, trusting
 from privmine.errors import PrivmineError
 from privmine.pipeline import DEFAULT_METHOD, Pipeline
-from privmine.registry import Preset, Registered, build, registry
+from privmine.presets import Preset
+from privmine.registry import Registered, build, registry
 from privmine.testing.cases import Case, odd_cases
 from privmine.testing.contracts import class_flaws, run_flaws
 from privmine.testing.flaws import Flaw, FlawedComponentError, gathered
@@ -97,25 +98,17 @@ def _pipelines(component: Any, stage: str, method: str | None) -> Iterator[Pipel
 
 def _from_preset(found: Registered, preset: Preset) -> Any:
     """The component as a preset sets it up, else with its defaults."""
-    choice = preset.stages.get(found.stage)
-    parameters = dict(choice) if isinstance(choice, dict) else {"use": choice}
-    if parameters.pop("use", None) != found.name:
-        parameters = {}
-    return build(found, parameters)
+    name, parameters = preset.choice(found.stage)
+    return build(found, parameters if name == found.name else {})
 
 
 def _methods(found: Registered | None, stage: str) -> list[Preset]:
     presets = registry().presets
     if found is None:
         return [presets[DEFAULT_METHOD]]
-    naming = [preset for preset in presets.values() if _use(preset, stage) == found.name]
+    naming = [preset for preset in presets.values() if preset.choice(stage)[0] == found.name]
     related = [preset for preset in presets.values() if preset.distribution == found.distribution]
     return naming or related or [presets[DEFAULT_METHOD]]
-
-
-def _use(preset: Preset, stage: str) -> Any:
-    choice = preset.stages.get(stage)
-    return choice.get("use") if isinstance(choice, dict) else choice
 
 
 def _registered(component: Any, stage: str) -> Registered | None:

@@ -31,7 +31,7 @@ from privmine.model import FloatArray
 from privmine.noise.protocol import NoiseSource
 from privmine.noise.secure import SecureNoise
 from privmine.noise.simulated import SimulatedNoise
-from privmine.pipeline import make_request
+from privmine.request import Wish
 from privmine.run import Run
 
 DATASETS = {"retail": 100, "mushroom": 100}
@@ -52,7 +52,7 @@ def reconstructions(
 ) -> Iterator[tuple[FloatArray, Any]]:
     """The counts of the same bases under new noise each time, and the itemsets that they are of."""
     pipeline = pm.Pipeline()
-    request = make_request(baskets, k, epsilon)
+    request = Wish(k, epsilon).request(baskets)
     plan = pipeline.prepare(request).plan()
     share = plan.reconstruct_counts * request.epsilon
     for seed in range(repeats):

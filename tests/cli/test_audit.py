@@ -98,7 +98,7 @@ def test_the_command_audits_customers() -> None:
         (["--max-baskets", "5"], "name the column"),
         (["--unit", "customer", "--max-baskets", "5", "--merge-by", "customer"], "not both"),
         (["--without-unit"], "say which: --unit NAME --max-baskets M"),
-        (["--unit", "transaction", "--max-baskets", "2"], "has a name of its own"),
+        (["--unit", "transaction", "--max-baskets", "2"], "cannot be called 'transaction'"),
     ],
 )
 def test_half_a_unit_is_refused(arguments, words) -> None:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import cast
 
 import pytest
 from click.testing import CliRunner, Result
 
+from privmine.api import Dataset, Proxy
 from privmine.cli.datasets import datasets
-from privmine.datasets.catalogue import CATALOGUE, Dataset, Proxy
 from privmine.datasets.checksums import checksum
 from privmine.errors import DataError, UnknownNameError
+from privmine.extensions import Extension
+from privmine.registry import registry
 
 
 @pytest.fixture(autouse=True)
@@ -27,13 +28,13 @@ def copies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A directory with a part of a dataset [whole], which the catalogue knows."""
     path = tmp_path / "part.dat"
     path.write_text("1 2\n2 3\n")
-    known = cast("dict[str, Dataset]", CATALOGUE)
     part = Dataset("part", "a part", "this [file]", "none", 2, 3, 2.0, sha256=checksum(path))
     whole = Dataset(
         "whole", "a [whole]", "this file", "none", 6, 3, 2.0, proxy=Proxy("part", 3, "close"), note="So it is."
     )
-    monkeypatch.setitem(known, "part", part)
-    monkeypatch.setitem(known, "whole", whole)
+    for dataset in (part, whole):
+        extension = Extension("dataset", dataset.name, dataset.title, dataset, "a-test", "1")
+        monkeypatch.setitem(registry().extensions, ("dataset", dataset.name), extension)
     return tmp_path
 
 
@@ -71,7 +72,7 @@ def test_info_tells_all(copies: Path) -> None:
         assert words in shown
     assert "http://fimi" in invoke("info", "chess").output
     assert "not fetched" in invoke("info", "chess").output
-    assert "synthetic" in invoke("info", "aol-like").output
+    assert "synthetic" in invoke("info", "zipf").output
 
 
 def test_info_as_json(copies: Path) -> None:

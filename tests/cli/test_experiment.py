@@ -97,8 +97,8 @@ def test_an_unusable_output_is_refused(spec: Path, tmp_path: Path) -> None:
 
 
 def test_the_help_says_that_it_is_not_private() -> None:
-    """For the group and for both of its commands."""
-    for arguments in (["--help"], ["run", "--help"], ["paper", "--help"]):
+    """For the group and for its command."""
+    for arguments in (["--help"], ["run", "--help"]):
         assert "not private" in " ".join(CliRunner().invoke(experiment, arguments).output.replace("│", " ").split())
 
 

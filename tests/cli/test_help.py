@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import subprocess
+import sys
 
-import click
 import pytest
 from click.testing import CliRunner
 
 from privmine.cli.commands import cli
+from privmine.cli.groups import DeferredCommand, OpenGroup, every_command
 
 
-def commands(command: click.Command, *path: str) -> Iterator[tuple[str, ...]]:
-    """What a user types for the command and for all below it."""
-    yield path
-    for name, below in getattr(command, "commands", {}).items():
-        yield from commands(below, *path, name)
-
-
-@pytest.mark.parametrize("path", list(commands(cli)), ids=lambda path: " ".join(("privmine", *path)))
+@pytest.mark.parametrize("path", list(every_command(cli)), ids=lambda path: " ".join(("privmine", *path)))
 def test_every_command_has_help_with_an_example(path: tuple[str, ...]) -> None:
     """It shows how the command is called, and a command that can be typed."""
     # Not -h: click remembers the help option of a command that another test has called on its own.
@@ -36,3 +30,62 @@ def test_help_may_be_asked_for_in_short() -> None:
         asked = [CliRunner().invoke(cli, [*path, option], prog_name="privmine").output for option in ("-h", "--help")]
         assert asked[0] == asked[1]
         assert "Usage: privmine" in asked[0]
+
+
+def test_a_command_loads_nothing_of_the_others() -> None:
+    """What audits and experiments need takes long to load, and a mistake is told at once."""
+    program = (
+        "import sys; sys.argv = ['privmine', 'mine', 'x.csv', '--epsilon', '0']\n"
+        "try:\n    from privmine.cli import main; main()\nexcept SystemExit:\n    pass\n"
+        "print([name for name in sys.modules if name.startswith(('privmine.audit', 'privmine.evaluation', 'opendp'))])"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+    assert "greater than 0" in done.stderr
+
+
+GROUPS = {path: command for path, command in every_command(cli).items() if isinstance(command, OpenGroup)}
+
+
+@pytest.mark.parametrize("group", GROUPS.values(), ids=[" ".join(("privmine", *path)) for path in GROUPS])
+def test_a_list_of_commands_has_the_first_line_of_each_help(group: OpenGroup) -> None:
+    """What is listed without importing a command is what the command says of itself."""
+    for command in group.commands.values():
+        if isinstance(command, DeferredCommand):
+            loaded = command.command()
+            assert command.name == loaded.name
+            assert command.help == " ".join((loaded.help or "").partition("\n\n")[0].split())
+
+
+@pytest.mark.parametrize("option", ["--version", "--help", "-h"])
+def test_what_needs_no_command_imports_none(option: str, run_python, tmp_path) -> None:
+    """The version and the list of commands come without numpy where no plugin is installed."""
+    code = f"""
+import sys
+sys.argv = ["privmine", {option!r}]
+from privmine.cli import main
+try:
+    main()
+except SystemExit:
+    pass
+print([name for name in ("numpy", "cattrs", "privmine.cli.mine", "privmine.evaluation") if name in sys.modules])
+"""
+    shown = run_python("-c", code, site=tmp_path, PRIVMINE_LOAD_PLUGINS="")
+    assert shown.stdout.splitlines()[-1] == "[]", shown.stderr
+
+
+def test_an_unknown_command_lists_the_known(privmine) -> None:
+    """With what is close to it."""
+    code, _, said = privmine("mien")
+    assert code == 2
+    assert said.startswith("privmine: There is no command named 'mien'. Did you mean 'mine'? Known: audit, budget,")
+
+
+@pytest.mark.parametrize(
+    ("command", "distribution"), [("experiment paper", "privmine-paper"), ("plugins compare", "privmine-bases")]
+)
+def test_a_command_of_a_missing_plugin_says_what_to_install(command, distribution, run_python, tmp_path) -> None:
+    """The name of the distribution is in the message."""
+    failed = run_python("-m", "privmine", *command.split(), site=tmp_path, PRIVMINE_LOAD_PLUGINS="")
+    assert failed.returncode == 2
+    assert f"It is part of {distribution}. Run: pip install {distribution}." in failed.stderr

@@ -39,7 +39,7 @@ def test_an_interrupt_that_the_reader_loses_ends_the_command(monkeypatch, mine, 
         lose_an_interrupt()
         return pm.groceries()
 
-    monkeypatch.setattr(data, "read", read)
+    monkeypatch.setattr(data, "read_asked", read)
     code, out, err = mine()
     assert (code, out, err.strip()) == (130, "", "privmine: Interrupted.")
     assert ledger.budget("orders").spent_epsilon == 0
@@ -52,7 +52,7 @@ def test_an_error_that_follows_an_interrupt_is_no_damaged_file(monkeypatch, mine
         lose_an_interrupt()
         raise DataError("orders.parquet is damaged.")
 
-    monkeypatch.setattr(data, "read", read)
+    monkeypatch.setattr(data, "read_asked", read)
     code, out, err = mine()
     assert (code, out, err.strip()) == (130, "", "privmine: Interrupted.")
 
@@ -85,7 +85,7 @@ def test_interrupts_are_left_as_they_were(privmine, monkeypatch) -> None:
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
-        monkeypatch.setattr(data, "read", lambda *_, **__: signal.raise_signal(signal.SIGINT) or pm.groceries())
+        monkeypatch.setattr(data, "read_asked", lambda *_, **__: signal.raise_signal(signal.SIGINT) or pm.groceries())
         assert privmine("mine", "orders.csv", "--epsilon", "1", "--simulate")[0] == 0
         assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
     finally:

@@ -146,8 +146,3 @@ def test_two_formats_at_once_are_refused() -> None:
     """--json and --requirements exclude each other."""
     result: Any = invoke("--json", "--requirements")
     assert isinstance(result.exception, InputError)
-
-
-def test_compare_is_a_subcommand() -> None:
-    """`privmine plugins compare` is there."""
-    assert "compare" in plugins.commands

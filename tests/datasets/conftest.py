@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeAlias, cast
+from typing import Any, TypeAlias
 
 import pytest
 
-from privmine.datasets.catalogue import CATALOGUE, Dataset
+from privmine.api import Dataset
+from privmine.extensions import Extension
+from privmine.registry import registry
 
 AddDataset: TypeAlias = Callable[..., Dataset]
 
@@ -37,7 +39,8 @@ def add_dataset(monkeypatch: pytest.MonkeyPatch) -> AddDataset:
         dataset = Dataset(
             name, "a test", "this file", "none needed", **({"transactions": 2, "items": 3} | facts), mean_length=2.0
         )
-        monkeypatch.setitem(cast("dict[str, Dataset]", CATALOGUE), name, dataset)
+        extension = Extension("dataset", name, dataset.title, dataset, "a-test", "1")
+        monkeypatch.setitem(registry().extensions, ("dataset", name), extension)
         return dataset
 
     return add

@@ -12,14 +12,16 @@ from pathlib import Path
 from threading import Thread
 from typing import Any
 
+import numpy as np
 import pytest
 
-from privmine.datasets import all_datasets, describe, make_available, open_dataset, opening
-from privmine.datasets.aol import AolLike
-from privmine.datasets.catalogue import CATALOGUE, Proxy
+from privmine.api import Proxy
+from privmine.datasets import Transactions, all_datasets, describe, make_available, open_dataset, zipf
+from privmine.datasets import cache as kept_data
 from privmine.datasets.checksums import checksum
+from privmine.datasets.opening import catalogue
 from privmine.datasets.places import cache_directory
-from privmine.errors import DataError, UnknownNameError
+from privmine.errors import DataError, InputError, PluginError, UnknownNameError
 
 TEXT = b"1 2\n2 3\n"
 
@@ -200,40 +202,89 @@ def test_generated_baskets_open_by_name() -> None:
     assert found.synthetic is not None
 
 
-def test_aol_like_is_generated_once(data_dir: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is generated from the published itemsets, kept in the cache, and then needs them no longer."""
-    assert describe("aol-like", data_dir).status == "missing"
-    with pytest.raises(DataError, match=r"aol-frequent-itemsets\.txt\.gz.*not at hand"):
-        open_dataset("aol-like", data_dir)
-    source = data_dir / "aol-frequent-itemsets.txt"
-    source.write_text("4 30 0.3\n9 20 0.2\n4 9 15 0.15\n")
-    with pytest.raises(DataError, match="is not the dataset aol-frequent-itemsets"):
-        open_dataset("aol-like", data_dir)
-    monkeypatch.setattr(opening, "AOL_ITEMSETS_SHA256", checksum(source))
-    monkeypatch.setattr(opening, "AolLike", lambda: AolLike(100, 40, 3.0))
-    assert describe("aol-like", data_dir).status == "generated"
-    baskets = open_dataset("aol-like", data_dir)
-    source.unlink()
-    assert baskets.store.supports([(4,), (9,), (4, 9)]).tolist() == [30, 20, 15]
-    assert open_dataset("aol-like", data_dir).store.count() == 100
-    assert describe("aol-like", data_dir).status == "cached"
-    assert "synthetic" in (describe("aol-like").synthetic or "")
+def test_a_generator_gets_the_files_that_it_needs(add_dataset: Any, data_dir: Path, sha256: str) -> None:
+    """Plain or compressed, each checked; it may return any baskets. Without the file, the dataset is missing."""
+
+    def generate(source: Path) -> list[list[str]]:
+        return [line.split() for line in source.read_text().splitlines()]
+
+    add_dataset("made", generator=generate, needs={"source.txt": sha256})
+    assert describe("made", data_dir).status == "missing"
+    with pytest.raises(
+        DataError, match=r"made is generated from source\.txt\.gz, which is not at hand\. Put that file"
+    ):
+        open_dataset("made", data_dir)
+    (data_dir / "source.txt").write_bytes(b"1 2\n2 4\n")
+    with pytest.raises(DataError, match="is not the dataset source"):
+        open_dataset("made", data_dir)
+    (data_dir / "source.txt").write_bytes(TEXT)
+    assert describe("made", data_dir).status == "generated"
+    assert open_dataset("made", data_dir).store.item_supports().tolist() == [1, 2, 1]
+
+
+def test_a_generator_that_cannot_be_imported_is_told(add_dataset: Any) -> None:
+    """With the distribution that it comes from; and so is a stand-in that nobody knows."""
+    add_dataset("made", generator="no_such_module:made")
+    with pytest.raises(PluginError, match="The dataset 'made' of a-test cannot be loaded: ModuleNotFoundError"):
+        open_dataset("made")
+    add_dataset("other", proxy=Proxy("mad", 2, "alike"))
+    with pytest.raises(UnknownNameError, match=r"There is no dataset named 'mad'\. Did you mean 'made'"):
+        open_dataset("other")
+
+
+def test_what_takes_long_to_generate_is_kept(add_dataset: Any, cache: Path) -> None:
+    """It is generated once, then comes from the cache."""
+    runs: list[int] = []
+
+    def generate() -> Transactions:
+        runs.append(1)
+        return zipf(50, items=9)
+
+    add_dataset("made", generator=generate, kept_as="made-1.npz")
+    assert describe("made").status == "generated"
+    first, again = open_dataset("made"), open_dataset("made")
+    assert runs == [1]
+    assert describe("made").status == "cached"
+    assert [path.name for path in cache.iterdir()] == ["made-1.npz"]
+    assert first.store.item_supports().tolist() == again.store.item_supports().tolist()
+
+
+def test_only_numbered_items_can_be_kept(add_dataset: Any) -> None:
+    """Other labels would be lost."""
+    add_dataset("made", generator=lambda: [["tea", "milk"]], kept_as="made-1.npz")
+    with pytest.raises(InputError, match="Renumber the items, or drop kept_as"):
+        open_dataset("made")
+
+
+def test_kept_data_is_loaded_unchanged(tmp_path: Path) -> None:
+    """Nothing else is left beside it, and a damaged file is refused."""
+    saved = zipf(300, items=70)
+    path = tmp_path / "kept" / "small.npz"
+    kept_data.save(path, saved)
+    loaded = kept_data.load(path)
+    assert loaded.universe == saved.universe
+    np.testing.assert_array_equal(loaded.store.rows.items, saved.store.rows.items)
+    np.testing.assert_array_equal(loaded.store.rows.offsets, saved.store.rows.offsets)
+    assert list(path.parent.iterdir()) == [path]
+    path.write_bytes(path.read_bytes()[:-100])
+    with pytest.raises(DataError, match="damaged"):
+        kept_data.load(path)
 
 
 def test_the_catalogue_is_consistent() -> None:
     """Names fit their keys, proxies are parts with checksums, and only what can be checked is fetchable."""
-    for name, dataset in CATALOGUE.items():
+    for name, dataset in catalogue().items():
         assert name == dataset.name
         assert dataset.sha256 is None or len(dataset.sha256) == 64
         if dataset.proxy is not None:
-            assert CATALOGUE[dataset.proxy.part].sha256 is not None
-        if dataset.generator:
+            assert catalogue()[dataset.proxy.part].sha256 is not None
+        if dataset.generator is not None:
             assert "SYNTHETIC" in dataset.title
         if dataset.is_fetchable:
             assert dataset.sha256 is not None
             assert ".dat" in str(dataset.url)
-    assert len({name.casefold() for name in CATALOGUE}) == len(CATALOGUE)
-    assert {"retail", "mushroom", "pumsb_star", "kosarak", "aol"} <= {info.name for info in all_datasets()}
+    assert len({name.casefold() for name in catalogue()}) == len(catalogue())
+    assert {"retail", "mushroom", "pumsb_star", "kosarak"} <= {info.name for info in all_datasets()}
 
 
 @pytest.mark.parametrize(

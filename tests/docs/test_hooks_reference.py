@@ -5,19 +5,30 @@ from __future__ import annotations
 import inspect
 import re
 from pathlib import Path
+from types import ModuleType
 
 import pytest
+from attrs import frozen
 
 import privmine.api
 from privmine import hookspecs
 from privmine.queries import VERIFIED
-from privmine.registry import Discovery
+from privmine.registry import Discovery, discover
 
 TEXT = (Path(__file__).parents[2] / "docs" / "hooks.md").read_text(encoding="utf-8")
 GROUPS = (hookspecs.Stages, Discovery, hookspecs.Observers)
 HOOKS = {
     name: function for group in GROUPS for name, function in vars(group).items() if hasattr(function, "privmine_spec")
 }
+
+
+@frozen
+class Votes:
+    """The component of the page's example, as simple as it can be."""
+
+    @hookspecs.hookimpl
+    def select_elements(self) -> privmine.api.Elements:
+        return privmine.api.Elements([0])
 
 
 def signature(name: str) -> str:
@@ -79,3 +90,27 @@ def test_curator_calls_exist() -> None:
                 for parameter in list(inspect.signature(member).parameters.values())[1:]
             ]
             assert names == expected
+
+
+def test_the_example_of_registration_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The page's own lines register a component and a method, which runs."""
+    (example,) = re.findall(r"^```py\n(@hookimpl\ndef privmine_register.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)
+    module = ModuleType("privmine_votes")
+    vars(module).update(hookimpl=privmine.api.hookimpl, Registrar=privmine.api.Registrar, Votes=Votes)
+    exec(compile(example, "docs/hooks.md", "exec"), vars(module))  # noqa: S102 - our own page
+    known = discover()
+    known.load(module, "votes", "privmine-votes", "1")
+    monkeypatch.setattr("privmine.pipeline.registry", lambda: known)
+    release = privmine.mine(
+        [["bread", "milk"], ["bread"]] * 50, k=2, epsilon=100, method="votes", simulate=True, seed=1
+    )
+    assert release.receipt.pipeline["select_elements"] == "votes() from privmine-votes"
+    assert release.receipt.pipeline["construct_basis"].startswith("greedy-merge(")
+
+
+def test_every_call_of_the_registry_is_named() -> None:
+    """With its arguments."""
+    table = TEXT[TEXT.index("| call | registers |") :].split("\n\n")[0]
+    calls = dict(re.findall(r"^\| `(\w+)\((.*?)\)`", table, re.MULTILINE))
+    adders = {name: member for name, member in vars(privmine.api.Registrar).items() if name.startswith("add")}
+    assert {name: ", ".join(list(inspect.signature(member).parameters)[1:]) for name, member in adders.items()} == calls

@@ -1,4 +1,4 @@
-"""The page on writing a plugin works: its files are written and its commands run, in order."""
+"""The pages on writing plugins work: their files are written and their commands run, in order."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-PAGE = Path(__file__).parents[2] / "docs" / "write-a-plugin.md"
+PAGES = Path(__file__).parents[2] / "docs"
 FENCE = re.compile(r"^```(?P<info>[^\n]*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
 CAPTION = re.compile(r":caption: (?P<path>\S+)\n\n")
 
@@ -41,13 +41,18 @@ def shell(tmp_path: Path) -> dict[str, str]:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the page is written for a POSIX shell")
-def test_page_works_from_top_to_bottom(tmp_path: Path, shell: dict[str, str]) -> None:
+@pytest.mark.parametrize(
+    ("page", "expected_files", "expected_commands"), [("write-a-plugin.md", 5, 14), ("extensions.md", 4, 6)]
+)
+def test_page_works_from_top_to_bottom(
+    tmp_path: Path, shell: dict[str, str], page: str, expected_files: int, expected_commands: int
+) -> None:
     """Every file is written, every command succeeds, and every line of output that the page shows is there."""
     place = tmp_path / "work"
     place.mkdir()
     commands = files = 0
-    for block in FENCE.finditer(PAGE.read_text(encoding="utf-8")):
-        if block["info"] == "{code-block} py":
+    for block in FENCE.finditer((PAGES / page).read_text(encoding="utf-8")):
+        if block["info"] in ("{code-block} py", "{code-block} toml"):
             caption = CAPTION.match(block["body"])
             assert caption, "a file of the page needs a caption with its path"
             path = place / caption["path"]
@@ -60,8 +65,8 @@ def test_page_works_from_top_to_bottom(tmp_path: Path, shell: dict[str, str]) ->
                 commands += 1
         else:
             assert block["info"] in ("sh", "toml"), f"a block of kind {block['info']!r} would not be tested"
-    assert files == 5
-    assert commands == 14
+    assert files == expected_files
+    assert commands == expected_commands
 
 
 def session(body: str) -> list[tuple[str, list[str]]]:

@@ -1,14 +1,18 @@
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import inf
+from typing import Any
 
 import pytest
 
-from privmine.errors import InputError
+from privmine.errors import InputError, PluginError
 from privmine.evaluation import metrics
-from privmine.evaluation.rows import COLUMNS, as_rows, comparable, epsilon_of
+from privmine.evaluation.rows import as_rows, columns, comparable, epsilon_of
 from privmine.evaluation.truth import Truth, position_finder
+from privmine.extensions import Extension
 from privmine.model import BasisSet, Universe
+from privmine.registry import registry
 
 A, B, C, D, E = range(5)
 
@@ -76,14 +80,14 @@ def test_precision_beyond_k_does_not_apply(hand_truth: Truth) -> None:
 
 def test_coverage_is_the_share_inside_some_basis(hand_truth: Truth) -> None:
     """{a, b} and {c} cover a, b, c and ab, but neither ac, bc nor abc: 4 of 7."""
-    assert metrics.coverage(BasisSet(bases=[(A, B), (C,)]), hand_truth.top(7)) == pytest.approx(4 / 7)
+    assert metrics.covered_share(BasisSet(bases=[(A, B), (C,)]), hand_truth.top(7)) == pytest.approx(4 / 7)
 
 
 def test_coverage_minds_the_candidates(hand_truth: Truth) -> None:
     """A basis whose subsets are not candidates covers itself alone."""
     basis = BasisSet(bases=[(A, B, C)], candidates=[(A, B, C)])
-    assert metrics.coverage(basis, hand_truth.top(7)) == pytest.approx(1 / 7)
-    assert metrics.coverage(basis, set()) == 1
+    assert metrics.covered_share(basis, hand_truth.top(7)) == pytest.approx(1 / 7)
+    assert metrics.covered_share(basis, set()) == 1
 
 
 def test_fewer_itemsets_than_k_are_the_whole_truth(hand_truth: Truth, by_hand: object) -> None:
@@ -114,7 +118,7 @@ def test_a_release_of_other_data_is_refused(hand_truth: Truth) -> None:
 
 def test_rows_without_machine_columns_are_comparable() -> None:
     """Time and memory are left out of a comparison."""
-    row = dict.fromkeys(COLUMNS, 1)
+    row = dict.fromkeys(columns(), 1)
     assert "seconds" not in comparable(row)
     assert "fnr" in comparable(row)
 
@@ -134,3 +138,45 @@ def test_frames_become_rows() -> None:
 def test_what_does_not_occur_is_no_hit_where_the_truth_is_short() -> None:
     """With fewer than k itemsets in the data, the k-th support of 0 forgives nothing."""
     assert metrics.tolerant_false_negative_rate([0, 0], kth_support=0, size=2) == 1
+
+
+@pytest.fixture
+def add_metric(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, Any], None]:
+    """Put a metric into the registry."""
+
+    def add(name: str, function: Any) -> None:
+        monkeypatch.setitem(
+            registry().extensions, ("metric", name), Extension("metric", name, "", function, "mine", "1")
+        )
+
+    return add
+
+
+def test_a_metric_of_a_plugin_is_measured(hand_truth: Truth, add_metric: Callable[[str, Any], None]) -> None:
+    """It sees the release beside the truth; a release alone has no bases."""
+    add_metric(
+        "seen", lambda found: found.k + 10 * len(found.released) + 100 * found.supports[0] + 1000 * found.kth_support
+    )
+    add_metric("bases", lambda found: None if found.basis is None else found.basis.width)
+    found = metrics.measures(hand_truth, 5, [(A,), (B,)], [6, 5])
+    assert (found["seen"], found["bases"]) == (5 + 20 + 600 + 3000, None)
+    assert metrics.measures(hand_truth, 5, [(A,)], [6], BasisSet([(A,), (B,)]))["bases"] == 2
+    assert columns().index("seen") == columns().index("coverage") + 1
+
+
+def test_a_metric_that_fails_is_told_without_data(hand_truth: Truth, add_metric: Callable[[str, Any], None]) -> None:
+    """Its own message may quote exact supports, so that neither the error nor its context has it."""
+    add_metric("fails", lambda found: {}[f"supports {found.supports}"])
+    with pytest.raises(
+        PluginError, match=r"^The metric 'fails' of mine failed \(KeyError\)\. Tell its author\.$"
+    ) as caught:
+        metrics.measures(hand_truth, 5, [(A,)], [6])
+    assert caught.value.__context__ is None
+    assert caught.value.__cause__ is None
+
+
+def test_a_metric_cannot_have_the_name_of_another_column(add_metric: Callable[[str, Any], None]) -> None:
+    """The error says whose it is, and what to do."""
+    add_metric("seed", len)
+    with pytest.raises(PluginError, match="mine has a metric 'seed', which is the name of another column of results"):
+        columns()

@@ -7,7 +7,7 @@ import pytest
 
 from privmine.errors import DataError, InputError
 from privmine.evaluation.results import CsvResults, ParquetResults, check_same, open_results
-from privmine.evaluation.rows import COLUMNS
+from privmine.evaluation.rows import columns
 
 
 def row(repeat: int, **values: Any) -> dict[str, Any]:
@@ -20,7 +20,7 @@ def row(repeat: int, **values: Any) -> dict[str, Any]:
         "repeat": repeat,
         "seed": 2**55 + repeat,
     }
-    return dict.fromkeys(COLUMNS) | key | {"database": "ab", "definition": "cd", "fnr": 0.1 + 0.2} | values
+    return dict.fromkeys(columns()) | key | {"database": "ab", "definition": "cd", "fnr": 0.1 + 0.2} | values
 
 
 @pytest.fixture(params=["results.csv", "folder"])

@@ -84,15 +84,15 @@ def test_tables(columns, options, guessed):
             "a.csv",
             "order_id;product\r\n1;a\r\n1;b\r\n2;b",
             {"transaction": "order_id", "item": "product"},
-            {"separator": ";"},
+            {},
         ),
         ("a.csv", "\n\norder_id,product\n\n1,a\n1,b\n\n2,b\n", {}, {"transaction": "order_id", "item": "product"}),
         ("a.csv", "order_id,x\0y\n1,a\n1,b\n2,b\n", {"transaction": "order_id", "item": "x\0y"}, {}),
         ("a.csv", "a,b\nb\n", {}, {"layout": "baskets", "separator": ","}),
-        ("a.csv", "a,b\nb,b\n", {"layout": "baskets"}, {}),
+        ("a.csv", "a,b\nb,b\n", {"layout": "baskets"}, {"separator": ","}),
         ("a.txt", "a| b\nb\n", {}, {"layout": "baskets", "separator": "|"}),
         ("a.txt", "a b\nb\n", {"layout": "baskets", "separator": " "}, {}),
-        ("a.csv", "a,b,,,\nb,,,,\n", {"layout": "baskets"}, {}),
+        ("a.csv", "a,b,,,\nb,,,,\n", {"layout": "baskets"}, {"separator": ","}),
         ("a.csv", "a,b\n1,1\n0,1\n", {"layout": "one-hot"}, {}),
         ("a.csv", "a,b\n12,1.0\n0.0,3\n", {"layout": "one-hot"}, {}),
         ("a.csv", "a,b\n.05,2.5\n0.00,1e-05\n", {"layout": "one-hot"}, {}),
@@ -105,7 +105,7 @@ def test_tables(columns, options, guessed):
             {"transaction": "order_id", "item": "product", "separator": ";"},
         ),
         ("a.csv", '"SEP=|"\r\norder_id|item\r\n1|a\r\n1|b\r\n2|b', {"layout": "long", "separator": "|"}, None),
-        ("a.txt", "sep=;\na;b\nb\n", {"layout": "baskets"}, {"separator": ";"}),
+        ("a.txt", "sep=;\na;b\nb\n", {"layout": "baskets"}, None),
         ("a.tsv", "a\tb\n1\t1\n0\t1\n", {"layout": "one-hot", "separator": "tab"}, {}),
         ("a.csv", "a,b,c\n1,1,0\n0,1,0\n", {"items": ["a", "b", "c"]}, {"layout": "one-hot"}),
         ("a.tsv", "a\tb\ntrue\tTRUE\nfalse\t1\n", {"layout": "one-hot"}, {}),
@@ -113,11 +113,10 @@ def test_tables(columns, options, guessed):
             "a.jsonl",
             '{"o": 1, "p": "a"}\n\n{"p": "b", "o": 1}\n{"o": 2, "p": "b"}\n',
             {},
-            {"transaction": "o", "item": "p"},
+            {"layout": "long", "transaction": "o", "item": "p"},
         ),
-        ("a.jsonl", '["a", "b"]\n["b"]\n', {}, {"item": "items"}),
-        ("a.json", '["a", "b"]\n["b"]\n', {}, {"item": "items"}),
-        ("a.json", '[{"x": ["a", "b"]}, {"x": ["b", "b"]}]', {}, {"item": "x"}),
+        ("a.jsonl", '["a", "b"]\n["b"]\n', {}, {"layout": "list", "item": "items"}),
+        ("a.json", '[{"x": ["a", "b"]}, {"x": ["b", "b"]}]', {}, {"layout": "list", "item": "x"}),
         ("orders", "order_id,product\n1,a\n1,b\n2,b\n", {}, {"transaction": "order_id", "item": "product"}),
     ],
 )
@@ -165,13 +164,13 @@ def test_labels_keep_their_text(tmp_path):
     rows = "".join(f"1,{cell}\n" for cell in cells)
     lines = json.dumps(labels) + "\n"
     for found in (
-        pm.read(text(tmp_path / "a.csv", f"order_id,product\n{rows}")),
+        pm.read(text(tmp_path / "a.csv", f"order_id,product\n{rows}"), multiline_cells=True),
         pm.read(text(tmp_path / "a.jsonl", lines)),
         pm.read([labels]),
         pm.read(pd.DataFrame({"order_id": 1, "product": labels})),
         pm.read(pa.table({label: [True] for label in labels})),
         pm.read(pa.table({"order_id": [1] * len(labels), "product": labels}), items=sorted(labels)),
-        pm.read(text(tmp_path / "b.csv", ",".join(cells) + "\n"), layout="baskets"),
+        pm.read(text(tmp_path / "b.csv", ",".join(cells) + "\n"), layout="baskets", multiline_cells=True),
     ):
         assert found.universe.labels.tolist() == sorted(labels)
         assert baskets_of(found) == counted(labels)
@@ -316,8 +315,6 @@ def test_keys_that_occur_late_are_items_as_well(tmp_path, options):
 @pytest.mark.parametrize(
     ("name", "content", "separator", "columns"),
     [
-        ("a.csv", "0\t0\n1\n0\n", ",", ["0\t0"]),
-        ("a.csv", "a; b | c\n1\n", ",", ["a; b | c"]),
         ("a.csv", '"a;b;c",d\n1,1\n', ",", ["a;b;c", "d"]),
         ("a.csv", 'd;"a,b,c"\n1;1\n', ";", ["a,b,c", "d"]),
         ("a.csv", '"a ""x"", b"|"c,\nd"\n1|1\n', "|", ['a "x", b', "c,\nd"]),
@@ -326,10 +323,20 @@ def test_keys_that_occur_late_are_items_as_well(tmp_path, options):
     ],
 )
 def test_separators(tmp_path, name, content, separator, columns):
-    """Separators in quotes do not count, and what parts the first line alone of a .csv file is part of a name."""
-    found = pm.read(text(tmp_path / name, content), layout="one-hot")
+    """The names of columns tell the separator of a table that is said to be one; in quotes it does not count."""
+    path = text(tmp_path / name, content)
+    found = pm.read(path, layout="one-hot", multiline_cells=True)
     assert found.universe.labels.tolist() == columns
-    assert dict(found.origin.guessed) == ({} if separator == "," else {"separator": separator})
+    assert not found.origin.guessed
+    assert baskets_of(pm.read(path, layout="one-hot", multiline_cells=True, separator=separator)) == baskets_of(found)
+
+
+def test_columns_that_are_named_tell_the_separator(tmp_path):
+    """Between what stands more often and what makes them columns, the latter; and no row is asked."""
+    path = text(tmp_path / "a.csv", "a;b;c,order_id\nbread,1\nmilk,1\n")
+    found = pm.read(path, transaction="order_id", item="a;b;c")
+    assert baskets_of(found) == counted(["bread", "milk"])
+    assert not found.origin.guessed
 
 
 AS_TEXT = {"order_id": ["1", "2", "3"], "products": ["['bread', 'butter']", '["tea"]', "[]"]}

@@ -95,25 +95,39 @@ def test_a_universe_from_a_file(tmp_path):
 
 
 def test_lines_of_a_universe_are_labels_as_they_stand(tmp_path):
-    """Blanks are part of a label, as they are in a table; the end of a line is not, whatever it is."""
-    for end in ("\n", "\r\n"):
-        (tmp_path / "items.txt").write_bytes(end.join([" lead", "", "a ", 'b "c"']).encode())
-        found = pm.read([[" lead", "a "], ["lead", "a"]], items=tmp_path / "items.txt")
-        assert found.universe.labels.tolist() == [" lead", "a ", 'b "c"']
-        assert found.store.item_supports().tolist() == [1, 1, 0]
+    """Quotes and blanks within a label are part of it; the end of a line is not, whatever it is."""
+    for start, end in (("", "\n"), ("", "\r\n"), ("\ufeff", "\n")):
+        (tmp_path / "items.txt").write_bytes((start + end.join(["a b", "", 'b "c"', "d, e", "name tag"])).encode())
+        found = pm.read([["a b", 'b "c"'], ["ab"]], items=tmp_path / "items.txt")
+        assert found.universe.labels.tolist() == ["a b", 'b "c"', "d, e", "name tag"]
+        assert found.store.item_supports().tolist() == [1, 1, 0, 0]
+
+
+def test_labels_of_a_json_list_are_taken_as_they_are(tmp_path):
+    """Quotes, blanks and line breaks too: so one says that a catalogue is really like that."""
+    odd = ["product", '"a"', " b ", "c,1", "d\ne", "7"]
+    assert pm.read([odd], items=written(tmp_path / "items.json", json.dumps(odd))).universe.labels.tolist() == odd
+    assert pm.read([[2, 1]], items=written(tmp_path / "items.JSON", "[2, 1]")).universe.labels.tolist() == [2, 1]
+    for wrong in ("{}", '"a"', "[[1]]", "[true]", "[1.5]", "[null]", "[", "a\nb\n"):
+        with pytest.raises(InputError, match="must be a JSON list of texts or whole numbers"):
+            pm.read([[1]], items=written(tmp_path / "items.json", wrong))
+    with pytest.raises(InputError, match="The universe has no items"):
+        pm.read([[1]], items=written(tmp_path / "items.json", "[]"))
+    with pytest.raises(InputError, match="more than once"):
+        pm.read([[1]], items=written(tmp_path / "items.json", '["a", "a"]'))
 
 
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
         ("products.csv", f"product\n{SECRET}\n", "one label a line, without quotes and without a name"),
-        ("items.txt", f'"{SECRET}"\r\n"b"\r\n', "stand in quotes"),
         ("items.txt", "\n\r\n", "The universe has no items"),
         ("items.txt", "", "The universe has no items"),
+        ("items.txt", "a\nb\na\n", "more than once"),
     ],
 )
 def test_files_that_are_no_universe(tmp_path, name, content, message):
-    """A table, labels in quotes and no labels at all are refused, before anything is spent on them."""
+    """A table and no labels at all are refused, before anything is spent on them."""
     with pytest.raises(InputError, match=message) as caught:
         pm.read([["a"]], items=written(tmp_path / name, content))
     assert SECRET not in str(caught.value)
@@ -121,6 +135,44 @@ def test_files_that_are_no_universe(tmp_path, name, content, message):
         pm.read([[0]], names=written(tmp_path / "names.csv", "name\nmilk\n"))
     with pytest.raises(InputError, match="The universe has no items"):
         pm.read([["a"]], items=[])
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (f'"{SECRET}"\r\n"b"\r\n', "Line 1: the label is in quotes"),
+        (f'a\n"{SECRET}"\n', "Line 2: the label is in quotes"),
+        (f"a\n'{SECRET}'\n", "Line 2: the label is in quotes"),
+        (f"a\n\n{SECRET} \n", "Line 3: the label has blanks at its ends"),
+        (f" {SECRET}\na\n", "Line 1: the label has blanks at its ends"),
+        ("a\n\t\n", "Line 2: the label has blanks at its ends"),
+        ("a\n\u00a0b\n", "Line 2: the label has blanks at its ends"),
+        ("item\na\n", "first line looks like the name of a column"),
+        ("Products\na\n", "first line looks like the name of a column"),
+        ('"product_name"\n"a"\n', "first line looks like the name of a column"),
+        ("SKU\n17\n", "first line looks like the name of a column"),
+        ("StockCode\na\n", "first line looks like the name of a column"),
+        (f"{SECRET}\n1\n2\n", "first line looks like the name of a column"),
+        (f"{SECRET},1\nb,2\n", "Every line has a comma"),
+        (f"{SECRET};1\nb;2\n", "Every line has a semicolon"),
+        (f"1\t{SECRET}\n2\tb\n", "Every line has a tab"),
+        (f"a,b,{SECRET}\n", "Every line has a comma"),
+    ],
+)
+def test_a_catalogue_that_looks_wrong_is_questioned(tmp_path, content, message):
+    """By itself, without a look at the data; the message says how to insist, and quotes no label."""
+    for baskets in ([["a"]], [[]]):
+        with pytest.raises(InputError, match=f"^Check the item file .*{message}.*If the labels are really") as caught:
+            pm.read(baskets, items=written(tmp_path / "items.txt", content))
+        assert SECRET not in str(caught.value)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-32", "latin-1"])
+def test_a_catalogue_in_another_encoding_is_told(tmp_path, encoding):
+    """What to do is to save it as UTF-8."""
+    (tmp_path / "items.txt").write_bytes(f"milk\n{'café' if encoding == 'latin-1' else 'tea'}\n".encode(encoding))
+    with pytest.raises(DataError, match=r"not UTF-8 text.*Save it as UTF-8"):
+        pm.read([["milk"]], items=tmp_path / "items.txt")
 
 
 def test_json_keys_keep_large_numbers():

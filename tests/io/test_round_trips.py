@@ -66,6 +66,8 @@ def test_what_is_written_is_read(suffix: str, layout: str, baskets: list[list[st
         options = dict(READ_BY[layout])
         if layout == "baskets":
             options["separator"] = "\t" if suffix == ".tsv" else ","
+        if suffix in (".csv", ".tsv", ".txt"):
+            options["multiline_cells"] = True
         if len(files) > 1:
             options["names"] = files[1]
         if suffix == ".jsonl" and not baskets:  # without a line there is no name of a column

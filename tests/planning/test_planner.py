@@ -16,9 +16,9 @@ from privmine.api import BasisSet, Curator, NoiseSum, NoisyCounts, Supports, hoo
 from privmine.errors import InputError, PrivmineError
 from privmine.model import Unit
 from privmine.noise.simulated import SimulatedNoise
-from privmine.pipeline import make_request
 from privmine.planning.planner import around
 from privmine.privacy import Noise
+from privmine.request import Wish
 
 
 @frozen
@@ -106,7 +106,7 @@ def test_planned_errors_are_the_measured_ones(k: int, most_length: int) -> None:
     pipeline = pm.Pipeline(construct_basis={"max_length": most_length}, observers=[watcher])
     pipeline.run(baskets, k, 1, simulate=True, seed=3)
     basis, lam = watcher.construct_basis, watcher.estimate_lambda.lam  # type: ignore[attr-defined]
-    request = make_request(baskets, k, 1)
+    request = Wish(k, 1).request(baskets)
     last = evolve(request, epsilon=Fraction(1, 2))
     plan = pipeline.prepare(request).plan()
     squares: Any = 0.0

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-import builtins
+import sys
 from collections.abc import Iterator
 
 import matplotlib as mpl
@@ -71,14 +71,7 @@ def test_pictures_are_saved(tmp_path, ending: str) -> None:
 
 def test_without_matplotlib_it_says_what_to_install(monkeypatch) -> None:
     """In a sentence."""
-    real = builtins.__import__
-
-    def refusing(name: str, *rest: object, **more: object) -> object:
-        if name.startswith("matplotlib"):
-            raise ImportError(name)
-        return real(name, *rest, **more)  # type: ignore[arg-type]
-
     made = pm.plan(30, 1, lam=6)
-    monkeypatch.setattr(builtins, "__import__", refusing)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(InputError, match=r"privmine\[plots\]"):
         made.plot()

@@ -14,9 +14,14 @@ __all__ = ["CliqueBasis", "CoveringDesign", "SingleBasis", "TripleBasis", "Worst
 
 @hookimpl
 def privmine_register(registry: Registrar) -> None:
-    """Register the five strategies."""
+    """Register the five strategies, and the command that compares them."""
     registry.add("construct_basis", "single", SingleBasis)
     registry.add("construct_basis", "cliques", CliqueBasis)
     registry.add("construct_basis", "triples", TripleBasis)
     registry.add("construct_basis", "worst-case", WorstCaseBasis)
     registry.add("construct_basis", "cover", CoveringDesign)
+    registry.add_command(
+        "plugins compare",
+        "privmine_bases.compare:compare",
+        "Show what each strategy for STAGE builds for the same items and itemsets; no data is read.",
+    )

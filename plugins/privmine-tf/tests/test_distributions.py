@@ -10,8 +10,8 @@ from privmine import Pipeline
 from privmine.curator import Curator, Desk, Meter
 from privmine.noise.secure import SecureNoise
 from privmine.noise.simulated import SimulatedNoise
-from privmine.pipeline import make_request
 from privmine.privacy import PureDP
+from privmine.request import Wish
 
 BASKETS = [[0, 1], [0, 1], [0, 1, 2], [0], [0], [2]]  # supports: 0: 5, 1: 3, 2: 2, 01: 3, 02: 1, 12: 1
 # m, k, γ, M, and how many of the six candidates are listed
@@ -42,7 +42,7 @@ def outcomes(tiny, method, case, noise, runs):
         for stage in ("allocate_budget", "select_elements")
     )
     transactions = tiny.transactions(BASKETS, 3)
-    request = make_request(transactions, k, EPSILON)
+    request = Wish(k, EPSILON).request(transactions)
     share = plan.allocate_budget().select_elements * request.epsilon
     store = RememberingStore(transactions.store)
     place = {found: position for position, found in enumerate(tiny.candidates(3, m))}

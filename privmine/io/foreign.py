@@ -1,0 +1,67 @@
+"""Files that are neither text nor Parquet, told by their first bytes, with what to do about them.
+
+Privacy: no text begins like this. Each mark has a byte that UTF-8 cannot begin with or a control
+character; where a mark could begin a text, the bytes after it must show that the file is none.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from attrs import frozen
+
+from privmine.errors import DataError
+
+#: How many bytes are looked at.
+HEAD = 4096
+#: What a text does not hold, except for tabs, ends of lines and form feeds.
+_CONTROL = re.compile(rb"[\x00-\x08\x0b\x0e-\x1f]")
+
+
+@frozen
+class _Kind:
+    """A kind of file: how it begins, what it is, and what to do; `certain` if no text begins like this."""
+
+    begins: re.Pattern[bytes]
+    name: str
+    advice: str
+    certain: bool = True
+
+
+def _kind(begins: bytes, name: str, advice: str, *, certain: bool = True) -> _Kind:
+    return _Kind(re.compile(begins, re.DOTALL), name, advice, certain)
+
+
+_SHEET = "Save the sheet with the data as CSV, and read that."
+_UNPACK = "Unpack it, and read the file inside; of compressed files only .gz is read."
+_TABLE = "Save the table as Parquet or CSV, or load it as a frame, and pass the frame to pm.read."
+_QUERY = 'Query it: sql="select …", database="{name}" (--sql, --database).'
+_ZIP = rb"PK(\x03\x04|\x05\x06)"
+
+_KINDS = (
+    _kind(_ZIP + rb".{26}mimetypeapplication/vnd\.oasis\.opendocument", "an OpenDocument file", _SHEET),
+    _kind(_ZIP + rb".*(\[Content_Types\]\.xml|xl/)", "an Excel workbook", _SHEET),
+    _kind(_ZIP, "a zip archive", _UNPACK),
+    _kind(rb"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an old Excel workbook", _SHEET),
+    _kind(rb"SQLite format 3\x00", "a SQLite database", _QUERY),
+    _kind(rb".{8}DUCK..\x00{6}", "a DuckDB database", _QUERY),
+    _kind(rb"ARROW1\x00\x00", "an Arrow or Feather file", _TABLE),
+    _kind(rb"FEA1", "a Feather file", _TABLE, certain=False),
+    _kind(rb"Obj\x01", "an Avro file", _TABLE),
+    _kind(rb"ORC", "an ORC file", _TABLE, certain=False),
+    _kind(rb"\x89HDF\r\n", "an HDF5 file", _TABLE),
+    _kind(rb"PAR1", "a Parquet file", "Rename it so that its name ends in .parquet.", certain=False),
+    _kind(rb"%PDF-", "a PDF document", "Export the data behind it, for example as CSV.", certain=False),
+    _kind(rb"7z\xbc\xaf\x27\x1c", "a 7z archive", _UNPACK),
+    _kind(rb"\x28\xb5\x2f\xfd", "a file compressed by zstd", _UNPACK),
+    _kind(rb"\xfd7zXZ\x00", "a file compressed by xz", _UNPACK),
+    _kind(rb"BZh[1-9]1AY&SY", "a file compressed by bzip2", _UNPACK, certain=False),
+)
+
+
+def refuse_foreign(path: Path, head: bytes) -> None:
+    """Refuse a file whose first bytes show that it is neither text nor Parquet."""
+    for kind in _KINDS:
+        if kind.begins.match(head) and (kind.certain or _CONTROL.search(head)):
+            raise DataError(f"{path} is {kind.name}. {kind.advice.format(name=path.name)}")

@@ -1,0 +1,545 @@
+"""Every way in, for the audit of the path from a file to rows."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import re
+import sqlite3
+from functools import partial
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+from attrs import evolve
+from scipy import sparse
+
+from privmine.audit.odd_cells import whole_number
+from privmine.audit.reading import COLUMNS, UNIT, Source
+
+LONG = {"transaction": "order_id", "item": "product", "layout": "long"}
+BREAKS = frozenset("\r\n")
+CANONICAL = re.compile("0|[1-9][0-9]{0,17}")
+
+
+# What cells can hold
+
+
+def one_line(text):
+    return not BREAKS & set(text)
+
+
+def filled(text):
+    """A cell that is written without quotes is missing if it is empty."""
+    return text != "" and one_line(text)
+
+
+def filled_lines(text):
+    """A cell that may have line breaks."""
+    return text != ""
+
+
+def trimmed(text):
+    """Blanks after a separator are no part of a label in basket lines."""
+    return filled(text) and text.strip(" ") == text
+
+
+def not_a_column(text):
+    """The name of a column of a one-hot table, which is an item."""
+    return text not in ("", UNIT) and one_line(text)
+
+
+def without_quotes(text):
+    return text.replace('"', "").strip()
+
+
+def is_small_number(text):
+    return CANONICAL.fullmatch(text) is not None and int(text) <= 2**53
+
+
+def is_number(text):
+    return CANONICAL.fullmatch(text) is not None
+
+
+def in_latin_1(text):
+    return one_line(text) and text.encode("latin-1", "ignore").decode("latin-1") == text
+
+
+# Rows of each layout
+
+
+def long_rows(rows):
+    return [(row.unit, row.key, row.labels[0] if row.labels else None) for row in rows]
+
+
+def one_hot_rows(rows, case):
+    """A column for each item, and one for the unit where it is told apart: every other column would be an item."""
+    owned = case.protected != "transaction"
+    header = [*([UNIT] if owned else []), *case.catalogue]
+    return header, [
+        [*([row.unit] if owned else []), *(int(label in row.labels) for label in case.catalogue)] for row in rows
+    ]
+
+
+def flags(rows, case, dtype=bool):
+    cells = [[label in row.labels for label in case.catalogue] for row in rows]
+    return np.array(cells, dtype=dtype).reshape(len(rows), len(case.catalogue))
+
+
+# Text
+
+
+def saved(path, text, encoding="utf-8"):
+    content = text.encode(encoding)
+    path.write_bytes(gzip.compress(content) if path.suffix == ".gz" else content)
+    return {"source": path}
+
+
+def as_csv(rows, separator=",", end="\n", quoting=csv.QUOTE_ALL):
+    text = io.StringIO()
+    csv.writer(text, delimiter=separator, lineterminator=end, quoting=quoting).writerows(rows)
+    return text.getvalue()
+
+
+def unquoted(rows, separator=",", end="\n"):
+    """As careless programs write it."""
+    return "".join(f"{separator.join('' if cell is None else str(cell) for cell in row)}{end}" for row in rows)
+
+
+def write_long(folder, rows, case, name="a.csv", encoding="utf-8", text=as_csv, **dialect):
+    return saved(folder / name, text([COLUMNS, *long_rows(rows)], **dialect), encoding)
+
+
+def write_one_hot(folder, rows, case, name="a.csv", **dialect):
+    header, cells = one_hot_rows(rows, case)
+    return saved(folder / name, as_csv([header, *cells], **dialect))
+
+
+def write_baskets(folder, rows, case, name="a.txt", text=as_csv, **dialect):
+    return saved(folder / name, text([row.labels for row in rows], **dialect))
+
+
+def write_numbers(folder, rows, case, name="a.dat", end="\n"):
+    return saved(folder / name, "".join(" ".join(row.labels) + end for row in rows))
+
+
+def plain(text):
+    return str(text)
+
+
+def typed(text):
+    """Numbers and truths as JSON has them."""
+    return int(text) if text is not None and is_number(text) else {"true": True}.get(text, text)
+
+
+def write_json_long(folder, rows, case, name="a.jsonl", cell=plain, whole=False, ascii_only=True):
+    records = [
+        {name: value if value is None else cell(value) for name, value in zip(COLUMNS, row, strict=True)}
+        for row in long_rows(rows)
+    ]
+    return _json(folder / name, records, whole, ascii_only)
+
+
+def write_json_lists(folder, rows, case, name="a.jsonl", bare=False, whole=False, ascii_only=True):
+    records = [[*row.labels] if bare else {UNIT: row.unit, "items": [*row.labels]} for row in rows]
+    return _json(folder / name, records, whole, ascii_only)
+
+
+def write_json_one_hot(folder, rows, case, sparse=False):
+    owned = case.protected != "transaction"
+    records = [
+        {
+            **({UNIT: row.unit} if owned else {}),
+            **{label: label in row.labels for label in case.catalogue if label in row.labels or not sparse},
+        }
+        for row in rows
+    ]
+    return _json(folder / "a.jsonl", records, False, True)
+
+
+def _json(path, records, whole, ascii_only):
+    if whole:
+        return saved(path, json.dumps(records, ensure_ascii=ascii_only, indent=1))
+    return saved(path, "".join(f"{json.dumps(record, ensure_ascii=ascii_only)}\n" for record in records))
+
+
+# Tables
+
+
+def long_table(rows, coded=False, kind=None):
+    cells = [list(column) for column in zip(*long_rows(rows), strict=True)] or [[], [], []]
+    table = pa.table({name: pa.array(column, kind or pa.string()) for name, column in zip(COLUMNS, cells, strict=True)})
+    if not coded:
+        return table
+    return pa.table({name: table[name].dictionary_encode() for name in COLUMNS})
+
+
+def numbers_table(rows):
+    cells = [[int(cell) for cell in column] for column in zip(*long_rows(rows), strict=True)] or [[], [], []]
+    return pa.table({name: pa.array(column, pa.int64()) for name, column in zip(COLUMNS, cells, strict=True)})
+
+
+def list_table(rows):
+    return pa.table(
+        {
+            UNIT: pa.array([row.unit for row in rows], pa.string()),
+            "items": pa.array([row.labels for row in rows], pa.list_(pa.string())),
+        }
+    )
+
+
+def one_hot_table(rows, case):
+    header, cells = one_hot_rows(rows, case)
+    columns = [pa.array([row[place] for row in cells]) for place in range(len(header))]
+    kinds = [pa.string() if name == UNIT else pa.bool_() for name in header]
+    return pa.Table.from_arrays([column.cast(kind) for column, kind in zip(columns, kinds, strict=True)], names=header)
+
+
+def write_parquet(folder, rows, case, table=lambda rows, case: long_table(rows)):
+    pq.write_table(table(rows, case), folder / "a.parquet")
+    return {"source": folder / "a.parquet"}
+
+
+def write_parts(folder, rows, case):
+    """Two files that are read by a pattern."""
+    half = len(rows) // 2
+    for number, part in enumerate((rows[:half], rows[half:])):
+        pq.write_table(long_table(part), folder / f"{number}.parquet")
+    return {"source": f"{folder}/*.parquet"}
+
+
+def write_csv_parts(folder, rows, case):
+    half = len(rows) // 2
+    for number, part in enumerate((rows[:half], rows[half:])):
+        write_long(folder, part, case, f"{number}.csv")
+    return {"source": f"{folder}/*.csv"}
+
+
+# Queries
+
+QUERY = f"select {', '.join(COLUMNS)} from "  # noqa: S608 - a file of this test
+
+
+def write_sqlite(folder, rows, case):
+    with sqlite3.connect(folder / "shop.db") as connection:
+        connection.execute("create table orders (customer_id text, order_id text, product text)")
+        connection.executemany("insert into orders values (?, ?, ?)", long_rows(rows))
+    connection.close()
+    return {"sql": f"{QUERY}orders", "database": folder / "shop.db"}
+
+
+def write_duckdb(folder, rows, case):
+    with duckdb.connect(str(folder / "shop.db")) as connection:
+        connection.register("made", long_table(rows))
+        connection.execute("create table orders as from made")
+    return {"sql": f"{QUERY}orders", "database": folder / "shop.db"}
+
+
+def query_parquet(folder, rows, case):
+    path = write_parquet(folder, rows, case)["source"]
+    return {"sql": f"{QUERY}'{path}'"}
+
+
+DETECTED = "read_csv('{}', all_varchar=true)"
+#: Nothing is left for DuckDB to find out; the names of the columns are the query's.
+_TYPES = ", ".join(f"'{name}': 'VARCHAR'" for name in COLUMNS)
+FIXED = f"read_csv('{{}}', auto_detect=false, header=true, columns={{{{{_TYPES}}}}})"
+
+
+def query_csv(folder, rows, case, reader=FIXED, **dialect):
+    path = write_long(folder, rows, case, **dialect)["source"]
+    return {"sql": QUERY + reader.format(path)}
+
+
+# Objects
+
+
+def pandas_long(folder, rows, case, kind=object):
+    return {"source": pd.DataFrame(long_rows(rows), columns=COLUMNS).astype(kind)}
+
+
+def pandas_one_hot(folder, rows, case):
+    header, cells = one_hot_rows(rows, case)
+    return {"source": pd.DataFrame(cells, columns=header)}
+
+
+def pandas_sparse(folder, rows, case):
+    matrix = sparse.csr_matrix(flags(rows, case, np.int8))
+    return {"source": pd.DataFrame.sparse.from_spmatrix(matrix, columns=case.catalogue)}
+
+
+def objects(make):
+    return lambda folder, rows, case: {"source": make(rows, case)}
+
+
+def relation(folder, rows, case):
+    return {"source": duckdb.from_arrow(long_table(rows))}
+
+
+CSV = Source("csv", write_long, {**LONG, "separator": ","}, carries=one_line)
+GUESSED = {"guesses": True, "options": {}}
+CARELESS = {"key": without_quotes, "carries": filled, "themes": ("quotes",)}
+
+
+def careless(separator):
+    return lambda text: '"' not in text and separator not in text
+
+
+def dialect(title, options=None, carries=one_line, **writing):
+    separator = writing.get("separator", ",")
+    return evolve(
+        CSV,
+        name=title,
+        write=partial(write_long, **writing),
+        carries=carries,
+        options={**LONG, "separator": separator, **(options or {})},
+    )
+
+
+def matrix(name, make, carries=one_line):
+    return Source(
+        name,
+        lambda folder, rows, case: {"source": make(flags(rows, case)), "names": list(case.catalogue)},
+        layout="one-hot",
+        owners="sequence",
+        carries=carries,
+    )
+
+
+LISTS = {"layout": "list", "options": {"item": "items", "layout": "list"}}
+ONE_HOT = {"layout": "one-hot", "options": {"layout": "one-hot"}}
+BASKETS = {"layout": "list", "owners": "sequence"}
+
+SOURCES = [
+    # CSV
+    CSV,
+    dialect("csv, quotes where needed", carries=filled, quoting=csv.QUOTE_MINIMAL),
+    dialect("csv, semicolons", separator=";"),
+    dialect("csv, tabs", separator="\t"),
+    dialect("csv, bars", separator="|"),
+    dialect("csv, CRLF", end="\r\n"),
+    dialect("csv, CR", end="\r"),
+    dialect("csv, byte order mark", encoding="utf-8-sig"),
+    dialect("csv, UTF-16", {"encoding": "utf-16"}, encoding="utf-16"),
+    dialect("csv, Latin-1", {"encoding": "latin-1"}, in_latin_1, encoding="latin-1"),
+    dialect("csv, gzip", name="a.csv.gz"),
+    evolve(
+        dialect("csv, missing items", {"drop_missing": True}, filled, quoting=csv.QUOTE_MINIMAL),
+        layout="long with gaps",
+    ),
+    dialect("csv, line breaks in cells", {"multiline_cells": True}, lambda text: True),
+    dialect(
+        "csv, CRLF, line breaks in cells",
+        {"multiline_cells": True},
+        filled_lines,
+        end="\r\n",
+        quoting=csv.QUOTE_MINIMAL,
+    ),
+    evolve(CSV, name="csv files by a pattern", write=write_csv_parts),
+    evolve(
+        CSV,
+        name="csv, one-hot",
+        write=write_one_hot,
+        layout="one-hot",
+        options={"layout": "one-hot", "separator": ","},
+        carries=not_a_column,
+    ),
+    evolve(CSV, name="csv, guessed", **GUESSED),
+    evolve(dialect("csv, semicolons, guessed", separator=";"), **GUESSED),
+    evolve(CSV, name="csv, one-hot, guessed", write=write_one_hot, layout="one-hot", carries=not_a_column, **GUESSED),
+    Source(
+        "csv, careless",
+        partial(write_long, text=unquoted),
+        {**LONG, "separator": ","},
+        careful=careless(","),
+        **CARELESS,
+    ),
+    Source(
+        "csv, careless, semicolons",
+        partial(write_long, text=unquoted, separator=";"),
+        {**LONG, "separator": ";"},
+        careful=careless(";"),
+        **CARELESS,
+    ),
+    Source(
+        "csv, careless, guessed", partial(write_long, text=unquoted), careful=careless(","), guesses=True, **CARELESS
+    ),
+    evolve(CSV, name="tsv", write=partial(write_long, name="a.tsv", separator="\t"), options=LONG),
+    evolve(
+        CSV,
+        name="tsv, careless",
+        write=partial(write_long, name="a.tsv", separator="\t", text=unquoted),
+        options=LONG,
+        careful=careless("\t"),
+        **CARELESS,
+    ),
+    # Baskets
+    Source("baskets", write_baskets, {"layout": "baskets", "separator": ","}, carries=filled, **BASKETS),
+    Source(
+        "baskets, line breaks in cells",
+        write_baskets,
+        {"layout": "baskets", "separator": ",", "multiline_cells": True},
+        carries=filled_lines,
+        **BASKETS,
+    ),
+    Source(
+        "baskets, tabs, CRLF",
+        partial(write_baskets, separator="\t", end="\r\n"),
+        {"layout": "baskets", "separator": "tab"},
+        carries=filled,
+        **BASKETS,
+    ),
+    Source(
+        "baskets, separator guessed",
+        partial(write_baskets, quoting=csv.QUOTE_MINIMAL),
+        {"layout": "baskets"},
+        carries=trimmed,
+        guesses=True,
+        themes=("separators", "syntax"),
+        **BASKETS,
+    ),
+    Source("baskets, guessed", write_baskets, carries=filled, guesses=True, **BASKETS),
+    Source(
+        "baskets, careless",
+        partial(write_baskets, text=unquoted),
+        {"layout": "baskets", "separator": ","},
+        careful=careless(","),
+        carries=trimmed,
+        themes=("quotes",),
+        **BASKETS,
+    ),
+    Source(
+        "baskets, careless, guessed",
+        partial(write_baskets, text=unquoted),
+        {"layout": "baskets"},
+        careful=careless(","),
+        carries=trimmed,
+        guesses=True,
+        themes=("separators", "syntax"),
+        **BASKETS,
+    ),
+    Source("fimi", write_numbers, {"layout": "fimi"}, cell=whole_number, **BASKETS),
+    Source(
+        "fimi by its name, gzip, CRLF",
+        partial(write_numbers, name="a.dat.gz", end="\r\n"),
+        cell=whole_number,
+        **BASKETS,
+    ),
+    Source("fimi, guessed", partial(write_numbers, name="a.txt"), guesses=True, cell=whole_number, **BASKETS),
+    # JSON
+    Source("json lines", write_json_long, LONG),
+    Source("json lines, not only ASCII", partial(write_json_long, ascii_only=False), LONG),
+    Source("json lines, numbers and truths", partial(write_json_long, cell=typed, name="a.ndjson.gz"), LONG),
+    Source("json lines, missing items", write_json_long, {**LONG, "drop_missing": True}, layout="long with gaps"),
+    Source("json lines, lists", write_json_lists, **LISTS),
+    Source(
+        "json lines, bare lists",
+        partial(write_json_lists, bare=True),
+        {"item": "items", "layout": "list"},
+        layout="list",
+        owners="nobody",
+    ),
+    Source("json lines, one-hot", write_json_one_hot, carries=lambda text: text != UNIT, **ONE_HOT),
+    Source(
+        "json lines, one-hot, missing keys",
+        partial(write_json_one_hot, sparse=True),
+        {"layout": "one-hot", "drop_missing": True},
+        layout="list",
+        carries=lambda text: text != UNIT,
+    ),
+    Source("json lines, guessed", write_json_long, guesses=True),
+    Source("json lines, lists, guessed", write_json_lists, layout="list", guesses=True),
+    Source("json array", partial(write_json_long, name="a.json", whole=True), LONG),
+    Source("json array of lists", partial(write_json_lists, name="a.json", whole=True), **LISTS),
+    Source(
+        "json array of bare lists",
+        partial(write_json_lists, name="a.json", bare=True, whole=True),
+        {"item": "items", "layout": "list"},
+        layout="list",
+        owners="nobody",
+    ),
+    Source("json lines called .json", partial(write_json_lists, name="a.json"), **LISTS),
+    # Parquet
+    Source("parquet", write_parquet, LONG),
+    Source(
+        "parquet, dictionaries", partial(write_parquet, table=lambda rows, case: long_table(rows, coded=True)), LONG
+    ),
+    Source(
+        "parquet, numbers",
+        partial(write_parquet, table=lambda rows, case: numbers_table(rows)),
+        LONG,
+        cell=whole_number,
+        carries=is_number,
+    ),
+    Source("parquet, missing items", write_parquet, {**LONG, "drop_missing": True}, layout="long with gaps"),
+    Source("parquet, lists", partial(write_parquet, table=lambda rows, case: list_table(rows)), **LISTS),
+    Source("parquet, one-hot", partial(write_parquet, table=one_hot_table), carries=not_a_column, **ONE_HOT),
+    Source("parquet files by a pattern", write_parts, LONG),
+    Source("parquet, guessed", write_parquet, guesses=True),
+    # Queries
+    Source("DuckDB over Parquet", query_parquet, LONG),
+    Source("DuckDB over CSV", query_csv, LONG, carries=filled),
+    Source("DuckDB over CSV, all_varchar", partial(query_csv, reader=DETECTED), LONG, carries=filled, guesses=True),
+    Source("DuckDB over CSV, quotes where needed", partial(query_csv, quoting=csv.QUOTE_MINIMAL), LONG, carries=filled),
+    Source("DuckDB table", write_duckdb, LONG),
+    Source("DuckDB table, guessed", write_duckdb, guesses=True),
+    Source("SQLite", write_sqlite, LONG),
+    Source("SQLite, missing items", write_sqlite, {**LONG, "drop_missing": True}, layout="long with gaps"),
+    Source("SQLite, guessed", write_sqlite, guesses=True),
+    # Objects
+    Source("pandas, objects", pandas_long, LONG),
+    Source(
+        "pandas, strings", partial(pandas_long, kind="string"), {**LONG, "drop_missing": True}, layout="long with gaps"
+    ),
+    Source(
+        "pandas, categories",
+        partial(pandas_long, kind="category"),
+        {**LONG, "drop_missing": True},
+        layout="long with gaps",
+    ),
+    Source("pandas, integers", partial(pandas_long, kind="int64"), LONG, cell=whole_number, carries=is_number),
+    Source(
+        "pandas, floats with gaps",
+        partial(pandas_long, kind="float64"),
+        {**LONG, "drop_missing": True},
+        layout="long with gaps",
+        cell=whole_number,
+        carries=is_small_number,
+    ),
+    Source(
+        "pandas, nullable integers",
+        partial(pandas_long, kind="Int64"),
+        {**LONG, "drop_missing": True},
+        layout="long with gaps",
+        cell=whole_number,
+        carries=is_small_number,
+    ),
+    Source("pandas, one-hot", pandas_one_hot, carries=lambda text: text != UNIT, **ONE_HOT),
+    Source("pandas, sparse", pandas_sparse, layout="one-hot", owners="sequence"),
+    Source("pandas, guessed", pandas_long, guesses=True),
+    Source("polars", objects(lambda rows, case: pl.DataFrame(long_table(rows))), LONG),
+    Source("polars, lazy, lists", objects(lambda rows, case: pl.DataFrame(list_table(rows)).lazy()), **LISTS),
+    Source("polars, categories", objects(lambda rows, case: pl.DataFrame(long_table(rows)).cast(pl.Categorical)), LONG),
+    Source("arrow", objects(lambda rows, case: long_table(rows)), LONG),
+    Source("arrow, batches", objects(lambda rows, case: long_table(rows).to_reader(max_chunksize=1)), LONG),
+    Source("arrow, guessed", objects(lambda rows, case: long_table(rows)), guesses=True),
+    Source("DuckDB relation", relation, LONG),
+    matrix("numpy matrix", lambda cells: cells),
+    matrix("scipy sparse", sparse.csr_array),
+    Source(
+        "lists of lists", objects(lambda rows, case: [[*row.labels] for row in rows]), layout="list", owners="sequence"
+    ),
+    Source(
+        "lists of numbers",
+        objects(lambda rows, case: [[*map(int, row.labels)] for row in rows]),
+        layout="list",
+        owners="sequence",
+        cell=whole_number,
+        carries=is_number,
+    ),
+]

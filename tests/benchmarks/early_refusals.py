@@ -1,0 +1,90 @@
+"""How long a cheap mistake takes to be refused on a long CSV file, the start of the command included.
+
+    python tests/benchmarks/early_refusals.py [ROWS]
+
+Writes a file of 20 million rows (about 500 MB) into a temporary folder, and removes it at the end. Processor time is
+told beside wall time: on a busy machine only the former says something.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from resource import RUSAGE_CHILDREN, getrusage
+from time import perf_counter
+
+import privmine as pm
+
+ROWS = 20_000_000
+PART = 1_000_000
+EPSILON = ["--epsilon", "1"]
+COLUMNS = ["--transaction", "order_id", "--item", "product"]
+MISTAKES = [
+    [],
+    ["--epsilon", "0"],
+    [*EPSILON, "--k", "0"],
+    [*EPSILON, "--max-length", "0"],
+    [*EPSILON, "--seed", "1"],
+    [*EPSILON, "--strict"],
+    [*EPSILON, "--strict", "--items", "good.txt"],
+    [*EPSILON, "--ledger", "budget.db"],
+    [*EPSILON, "--ledger", "nowhere.db", "--dataset", "orders"],
+    [*EPSILON, "--ledger", "damaged.db", "--dataset", "orders"],
+    [*EPSILON, "--ledger", "budget.db", "--dataset", "order"],
+    [*EPSILON, "--ledger", "budget.db", "--dataset", "spent"],
+    [*EPSILON, "--ledger", "budget.db", "--dataset", "orders", "--merge-by", "customer_id"],
+    [*EPSILON, "--ledger", "budget.db", "--dataset", "orders", "--simulate"],
+    [*EPSILON, "--output", "top.doc"],
+    [*EPSILON, "--output", "good.txt/top.csv"],
+    [*EPSILON, "--set", "construct_basis=greedy"],
+    [*EPSILON, "--set", "construct_basis.max_len=3"],
+    [*EPSILON, "--trust", "nobody"],
+    [*EPSILON, "--items", "quoted.txt"],
+    [*EPSILON, "--unit", "customer_id"],
+    [*EPSILON, "--max-baskets", "2"],
+    [*EPSILON, "--item", "produkt"],
+    [*EPSILON, *COLUMNS, "--unit", "customer", "--max-baskets", "2"],
+    [*EPSILON, *COLUMNS, "--separator", ";"],
+    [*EPSILON, *COLUMNS, "--encoding", "klingon"],
+    [*EPSILON, *COLUMNS, "--encoding", "utf-16"],
+    [*EPSILON, *COLUMNS, "--layout", "list"],
+    [*EPSILON, "--layout", "fimi"],
+]
+
+
+def write_files(rows: int) -> None:
+    """The long file, ledgers and catalogues, in the current folder."""
+    with Path("orders.csv").open("w") as file:
+        file.write("order_id,customer_id,product\n")
+        for start in range(0, rows, PART):
+            part = range(start, min(start + PART, rows))
+            file.writelines(f"{row // 4},{row // 20},product{row * 7919 % 200}\n" for row in part)
+    ledger = pm.Ledger("budget.db")
+    ledger.init("orders", 3)
+    ledger.init("spent", "0.5")
+    Path("damaged.db").write_bytes(Path("budget.db").read_bytes()[:4000])
+    Path("good.txt").write_text("product1\nproduct2\n")
+    Path("quoted.txt").write_text('"product1"\n"product2"\n')
+
+
+def main(rows: int) -> None:
+    """Print a row for each mistake, and for each in a dry run."""
+    write_files(rows)
+    print("wall s  processor s  exit  options")
+    for dry_run in ([], ["--dry-run"]):
+        for mistake in MISTAKES:
+            before, started = getrusage(RUSAGE_CHILDREN), perf_counter()
+            command = [sys.executable, "-m", "privmine", "mine", "orders.csv", *mistake, *dry_run]
+            code = subprocess.run(command, capture_output=True, check=False).returncode
+            wall, after = perf_counter() - started, getrusage(RUSAGE_CHILDREN)
+            used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+            print(f"{wall:6.2f}  {used:11.2f}  {code:4}  {' '.join(mistake + dry_run)}", flush=True)
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        main(int(sys.argv[1]) if len(sys.argv) > 1 else ROWS)
