@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 from attrs import frozen
 
-from privmine.curator import Curator, Desk, Meter, close
+from privmine.curator import Curator, Desk, Meter, Selection, close
 from privmine.errors import BudgetError, ContractError, InputError, QueryError
 from privmine.model import Public, Unit
 from privmine.noise.secure import SecureNoise
 from privmine.noise.simulated import SimulatedNoise
-from privmine.privacy import PureDP, Sensitivity
-from privmine.queries import BinCounts, ItemSupports, Query, RankGap, Supports
+from privmine.privacy import Charge, PureDP, Sensitivity
+from privmine.queries import BinCounts, ItemSupports, Query, RankGap, Scores, Supports, TruncatedSupports
 from privmine.store.transactions import Transactions
 
 BASKETS = [[0, 1], [0], [0, 1, 2], []]
@@ -95,10 +95,20 @@ def test_choose_clamps_to_the_candidates_and_pays_for_those_draws() -> None:
     assert noise.calls[0][2] == Fraction(1, 3)
 
 
+def test_noisy_selection_pays_for_each_of_its_draws() -> None:
+    """n of the largest need n times the noise of one, n after clamping, and twice that where scores go both ways."""
+    scales = []
+    for query, n in ((ItemSupports(3), 1), (ItemSupports(3), 2), (ItemSupports(3), 10), (RankGap(2, 1, 3), 2)):
+        curator, noise = watched()
+        curator.choose_noisy(query, n, Fraction(1, 4))
+        scales.append(noise.calls[0][2])
+    assert scales == [4, 8, 12, 16]
+
+
 def test_choosing_none_is_free() -> None:
     """n = 0 charges nothing and answers nothing."""
     desk = make_desk()
-    assert make_curator(desk).choose(ItemSupports(3), 0).chosen == ()
+    assert make_curator(desk).choose(ItemSupports(3), 0) == Selection(ItemSupports(3), (), "select_elements")
     assert desk.meter.charges == ()
 
 
@@ -116,6 +126,12 @@ def test_a_price_of_nothing_is_refused(price: object) -> None:
     """No query is answered for free."""
     with pytest.raises(BudgetError):
         make_curator(make_desk()).measure(ItemSupports(3), price)
+
+
+def test_a_price_that_is_no_number_is_named() -> None:
+    """The message says that it is ε which is wrong."""
+    with pytest.raises(InputError, match=r"^ε must be a number"):
+        make_curator(make_desk()).measure(ItemSupports(3), "much")
 
 
 def test_an_exhausted_share_is_refused_without_a_price() -> None:
@@ -180,10 +196,13 @@ def test_an_unverified_query_needs_trust() -> None:
 
 
 def test_a_trusted_query_is_marked_in_its_charge() -> None:
-    """The receipt will say that nobody verified the sensitivity."""
+    """The receipt will say that nobody verified the sensitivity, whatever way it was asked."""
     desk = make_desk(trusts=lambda cls: cls is ForeignQuery)
-    make_curator(desk).measure(ForeignQuery(np.array([1])))
-    assert [charge.verified for charge in desk.meter.charges] == [False]
+    query = ForeignQuery(np.array([1]))
+    make_curator(desk).measure(query, Fraction(1, 4))
+    make_curator(desk).choose(query, 1, Fraction(1, 4))
+    make_curator(desk).choose_noisy(query, 1, Fraction(1, 4))
+    assert [charge.verified for charge in desk.meter.charges] == [False] * 3
 
 
 def test_a_subclass_of_a_verified_query_needs_trust() -> None:
@@ -247,8 +266,6 @@ class ForeignScores(ForeignQuery):
     where: str = ""
 
     def scores(self, store):
-        from privmine.queries import Scores
-
         def candidate(index):
             if self.where == "candidate":
                 raise KeyError(f"secret {store.count()}")
@@ -415,8 +432,6 @@ def test_threads_cannot_overspend() -> None:
     import sys
     from concurrent.futures import ThreadPoolExecutor
 
-    from privmine.privacy import Charge
-
     meter = Meter(Fraction(1))
     charge = Charge("stage", "component", "query", "mechanism", Fraction(1, 50))
 
@@ -440,9 +455,218 @@ def test_threads_cannot_overspend() -> None:
 
 def test_tail_members_are_drawn_once_and_never_listed_ones() -> None:
     """Listed candidates and tail members together are all candidates, each exactly once."""
-    from privmine.queries import TruncatedSupports
-
     query = TruncatedSupports(k=1, max_length=2, item_count=3, gamma=0)
     for seed in range(20):
-        chosen = make_curator(make_desk(SimulatedNoise(seed))).choose(query, 6, Fraction(1, 1000)).chosen
+        curator = make_curator(make_desk(SimulatedNoise(seed)))
+        chosen = (curator.choose if seed % 2 else curator.choose_noisy)(query, 6, Fraction(1, 1000)).chosen
         assert sorted(chosen) == [(0,), (0, 1), (0, 2), (1,), (1, 2), (2,)]
+
+
+# To the letter
+
+
+def test_a_charge_says_who_paid_for_what() -> None:
+    """Stage, component, query, mechanism with its draws or scale, and price of each kind of question."""
+    desk = make_desk()
+    curator = make_curator(desk)
+    curator.measure(Supports([()]), Fraction(1, 8))
+    curator.choose(ItemSupports(3), epsilon=Fraction(1, 4))
+    curator.choose_noisy(ItemSupports(3), 2, Fraction(1, 2))
+    assert desk.meter.charges == (
+        Charge("select_elements", "tried", "supports of 1 itemsets", "laplace of scale 8", Fraction(1, 8)),
+        Charge("select_elements", "tried", "supports of 3 items", "exponential mechanism, 1 draw", Fraction(1, 4)),
+        Charge(
+            "select_elements", "tried", "supports of 3 items", "largest after Laplace noise, 2 draws", Fraction(1, 2)
+        ),
+    )
+
+
+def test_answers_are_kept_in_order_for_later_stages() -> None:
+    """What was paid for is at hand, with the stage that paid; choosing none is no answer."""
+    desk = make_desk()
+    curator = make_curator(desk)
+    assert curator.choose_noisy(ItemSupports(3), 0).chosen == ()
+    first = curator.measure(ItemSupports(3), Fraction(1, 4))
+    second = curator.choose(ItemSupports(3), epsilon=Fraction(1, 4))
+    third = curator.choose_noisy(ItemSupports(3), epsilon=Fraction(1, 4))
+    assert desk.answers == [first, second, third]
+    assert {answer.stage for answer in desk.answers} == {"select_elements"}
+    assert {answer.query for answer in desk.answers} == {ItemSupports(3)}
+    assert [len(answer.chosen) for answer in (second, third)] == [1, 1]
+
+
+def test_measurements_are_equal_if_their_values_are() -> None:
+    """Answers are compared by value, so that a repeated simulation can be told from another one."""
+    first, same, other = (make_curator(make_desk(SimulatedNoise(seed))).measure(ItemSupports(3)) for seed in (1, 1, 2))
+    assert first == same
+    assert first != other
+
+
+def test_a_question_without_a_price_takes_what_is_left() -> None:
+    """Each kind of question pays the rest of the stage's share, not of the run."""
+    for ask in (
+        lambda curator: curator.measure(ItemSupports(3)),
+        lambda curator: curator.choose(ItemSupports(3), 2),
+        lambda curator: curator.choose_noisy(ItemSupports(3), 2),
+    ):
+        desk = make_desk()
+        curator = make_curator(desk, Fraction(1, 2))
+        curator.measure(ItemSupports(3), Fraction(1, 8))
+        assert curator.remaining == Fraction(3, 8)
+        ask(curator)
+        assert desk.meter.spent == Fraction(1, 2)
+        assert curator.remaining == 0
+
+
+def test_remaining_is_never_negative() -> None:
+    """A stage whose share was spent by an earlier one has nothing, and is told so."""
+    desk = make_desk()
+    make_curator(desk, 1).measure(ItemSupports(3), Fraction(3, 4))
+    late = make_curator(desk, Fraction(1, 2))
+    assert late.remaining == 0
+    with pytest.raises(BudgetError, match="no budget left") as caught:
+        late.measure(ItemSupports(3))
+    assert (caught.value.requested, caught.value.remaining) == (0, 0)
+
+
+def test_a_share_can_be_spent_to_the_last_digit() -> None:
+    """A price that equals what is left is granted; the smallest one more is not."""
+    desk = make_desk()
+    curator = make_curator(desk, Fraction(1, 3))
+    curator.measure(ItemSupports(3), Fraction(1, 3))
+    with pytest.raises(BudgetError) as caught:
+        curator.measure(ItemSupports(3), Fraction(1, 10**30))
+    assert (caught.value.requested, caught.value.remaining) == (Fraction(1, 10**30), 0)
+
+
+def test_a_price_of_nothing_carries_what_was_asked_and_what_is_left() -> None:
+    """The error has the numbers for programs, and its sentence names the stage only where its share is gone."""
+    with pytest.raises(BudgetError, match="pass a positive ε") as caught:
+        make_curator(make_desk(), Fraction(1, 2)).choose(ItemSupports(3), 1, Fraction(-1))
+    assert (caught.value.requested, caught.value.remaining) == (-1, Fraction(1, 2))
+
+
+@pytest.mark.parametrize(("weights", "parts"), [((1, 3), (1, 3)), ((0, 2), (0, 4)), (("0.25", 0.75), (1, 3))])
+def test_split_divides_in_proportion(weights: tuple[object, object], parts: tuple[int, int]) -> None:
+    """What remains is divided by the weights, of which some may be 0 or below 1."""
+    curator = make_curator(make_desk(), Fraction(1, 2))
+    split = curator.split(a=weights[0], b=weights[1])
+    assert split == {"a": Fraction(parts[0], 8), "b": Fraction(parts[1], 8)}
+
+
+@pytest.mark.parametrize("norms", [(0, 0, 1), (1, 1, 0)], ids=["L1", "L∞"])
+def test_one_norm_of_zero_is_enough_to_be_refused(norms: tuple[int, int, int]) -> None:
+    """Measuring uses one norm and selecting the other; neither may be free."""
+
+    class Half(ForeignQuery):
+        sensitivity = Sensitivity(*norms)
+
+    for ask in (lambda c, q: c.measure(q), lambda c, q: c.choose(q)):
+        desk = make_desk(trusts=lambda cls: True)
+        with pytest.raises(ContractError, match="sensitivity of 0"):
+            ask(make_curator(desk), Half(np.array([1])))
+        assert desk.meter.spent == 0
+
+
+def test_sensitivities_below_one_are_possible() -> None:
+    """What a query counts need not be whole transactions; the noise is that of its norm."""
+
+    class Half(ForeignQuery):
+        sensitivity = Sensitivity(Fraction(1, 2), Fraction(1, 4), Fraction(1, 2))
+
+    answer = make_curator(make_desk(trusts=lambda cls: True)).measure(Half(np.array([1])), Fraction(1, 4))
+    assert answer.noise.scale == 2
+
+
+@pytest.mark.parametrize(("value", "fits"), [(2**63 - 1, True), (2**63, False)])
+def test_unsigned_answers_must_fit_in_64_bits(value: int, fits: bool) -> None:
+    """What wraps around when it is converted would move by more than the sensitivity."""
+    desk = make_desk(trusts=lambda cls: True)
+    query = ForeignQuery(np.array([value], dtype=np.uint64))
+    if fits:
+        make_curator(desk).measure(query)
+    else:
+        with pytest.raises(QueryError):
+            make_curator(desk).measure(query)
+
+
+@pytest.mark.parametrize("size", [0, 2])
+def test_scores_must_be_as_many_as_declared(size: int) -> None:
+    """A selection whose scores are not its public number of candidates is refused, and stays paid."""
+
+    class Odd(ForeignScores):
+        def scores(self, store):
+            return Scores(np.zeros(size, dtype=np.int64), lambda index: index)
+
+    desk = make_desk(trusts=lambda cls: True)
+    assert_nothing_leaks(desk, lambda curator: curator.choose(Odd(), 1, Fraction(1, 2)))
+
+
+class Nothing(ForeignQuery):
+    """Counts nothing at all."""
+
+    size = 0
+
+
+def test_an_empty_answer_is_an_answer() -> None:
+    """No values, of any integer type."""
+    for kind in (np.int64, np.uint64):
+        answer = make_curator(make_desk(trusts=lambda cls: True)).measure(Nothing(np.zeros(0, dtype=kind)))
+        assert len(answer.values) == 0
+
+
+@pytest.mark.parametrize("way", ["measure", "choose"])
+def test_an_interrupt_leaves_without_the_query(way: str) -> None:
+    """Ctrl-C is Ctrl-C, but the traceback of what it interrupted may hold data; the charge stands."""
+
+    class Slow(ForeignQuery):
+        def evaluate(self, store):
+            raise KeyboardInterrupt(f"secret {store.count()}")
+
+    desk = make_desk(trusts=lambda cls: True)
+    with pytest.raises(KeyboardInterrupt) as caught:
+        getattr(make_curator(desk), way)(Slow(), epsilon=Fraction(1, 2))
+    assert caught.value.args == ()
+    assert caught.value.__context__ is None
+    assert desk.meter.spent == Fraction(1, 2)
+
+
+def test_the_desk_shows_no_data() -> None:
+    """Printed in a traceback, it names neither the store nor what was answered nor whom the user trusts."""
+    desk = make_desk()
+    make_curator(desk).measure(ItemSupports(3), Fraction(1, 2))
+    for hidden in ("store=", "answers=", "trusts="):
+        assert hidden not in repr(desk)
+
+
+def test_a_source_without_noisy_top_is_told_before_a_charge() -> None:
+    """Such a source can choose, but not by noise on every score."""
+
+    class Plain:
+        private, name = False, "plain"
+        below = laplace = select = None
+
+    desk = make_desk(Plain())
+    with pytest.raises(InputError, match="no noisy_top"):
+        make_curator(desk).choose_noisy(ItemSupports(3))
+    assert desk.meter.spent == 0
+
+
+def test_tail_members_are_named_where_they_were_drawn() -> None:
+    """The order of the draws is kept: a listed candidate after a tail member stays after it."""
+
+    class Scripted(SimulatedNoise):
+        def select(self, scores, n, rate, tail=None):
+            assert (tail.score, tail.size) == (2, 5)
+            return np.array([1, 0, 1])
+
+        def below(self, bound):
+            assert bound == 6
+            return next(self.numbers)
+
+    noise = Scripted(0)
+    # Number 0 is the listed item; 2 comes twice, so that the second one is drawn again.
+    noise.numbers = iter([0, 2, 2, 4])
+    query = TruncatedSupports(k=1, max_length=2, item_count=3, gamma=1)
+    chosen = make_curator(make_desk(noise)).choose(query, 3, Fraction(1, 2)).chosen
+    assert chosen == ((2,), (0,), (0, 2))

@@ -36,7 +36,7 @@ def superset_sums(bins: NDArray[np.generic]) -> FloatArray:
 
 def subset_sizes(length: int) -> NDArray[np.int64]:
     """The number of items of each subset of a basis, in bin order."""
-    return np.bitwise_count(np.arange(2**length, dtype=np.uint64)).astype(np.int64)
+    return np.bitwise_count(np.arange(2**length)).astype(np.int64)
 
 
 def subset_keys(basis: Itemset, position: dict[int, int]) -> NDArray[np.uint64]:
@@ -75,8 +75,7 @@ def combine(bases: tuple[Itemset, ...], bins: list[NDArray[np.generic]]) -> Comb
     An itemset X has variance 2^(|B|−|X|) bins in basis B; bases are weighted by inverse variance
     (Alg. 1, l. 22–23), which in whatever order gives the weighted mean.
     """
-    items = sorted({item for basis in bases for item in basis})
-    position = {item: index for index, item in enumerate(items)}
+    position = {item: index for index, item in enumerate({item for basis in bases for item in basis})}
     lengths = np.array([len(basis) for basis in bases], dtype=np.int64)
     keys = np.concatenate([subset_keys(basis, position) for basis in bases])
     supports = np.concatenate([superset_sums(counts) for counts in bins])

@@ -69,6 +69,13 @@ def test_a_split_clique_is_noted() -> None:
     assert basis.length <= 12
 
 
+def test_a_clique_that_just_fits_is_not_split() -> None:
+    """Twelve items are one basis, and the receipt does not say that something was lost."""
+    basis = construct(Elements(range(16), list(combinations(range(12), 2))))
+    assert basis.notes == ()
+    assert covered(basis, tuple(range(12)))
+
+
 @settings(max_examples=80, deadline=None)
 @given(
     st.lists(st.integers(0, 30), unique=True, max_size=26),

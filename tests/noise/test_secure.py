@@ -50,6 +50,11 @@ def test_laplace_gives_as_many_integers_as_it_got(size):
     assert noisy.shape == (size,)
 
 
+def test_nothing_needs_no_type():
+    """An empty list is an array of floats to numpy, and there is nothing in it to refuse."""
+    assert SecureNoise().laplace([], Fraction(1)).tolist() == []
+
+
 @pytest.mark.parametrize("shape", [(2, 3), (40, 50), (0, 4)])
 def test_noise_keeps_the_shape(shape):
     """Tables keep their shape, and the input is left alone."""

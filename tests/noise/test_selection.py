@@ -22,7 +22,9 @@ from privmine.noise.protocol import Tail
 from privmine.noise.selection import (
     FLOAT_EXPONENT,
     FloatWeights,
+    Ladder,
     Peeling,
+    _decimal,
     distinct_ranks,
     score_classes,
     select,
@@ -326,3 +328,18 @@ def test_score_classes_are_those_of_sorting(spread):
     expected = np.unique(scores, return_counts=True)
     for found, right in zip(score_classes(scores), expected, strict=True):
         assert np.array_equal(found, right)
+
+
+def test_a_draw_near_a_rung_is_left_open():
+    """Decided is only what no error of the rungs, and no further bit of u, could change."""
+    ladder = Ladder(3, [100, 200], 10)
+    # Class 3 has all u with ⌊numerator·190/256⌋ ≥ 10 and ⌈(numerator + 1)·210/256⌉ ≤ 90.
+    assert [ladder.class_at(numerator, 8) for numerator in (13, 14, 108, 109)] == [None, 3, 3, None]
+
+
+@pytest.mark.parametrize("size", [1, 2**191 - 1, 2**192 + 1, 2**1000 - 1])
+def test_an_astronomic_size_keeps_the_digits_that_count(size):
+    """The size of a class is cut only far below the last of the bits that decide."""
+    with localcontext(prec=400):
+        cut = Fraction(_decimal(size, 128))
+    assert 0 <= size - cut <= Fraction(size, 2 ** (128 + 63))

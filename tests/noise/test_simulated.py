@@ -46,7 +46,7 @@ def test_says_what_it_is():
     source = SimulatedNoise(7)
     assert "simulated" in source.name
     assert "seed 7" in source.name
-    assert "simulated" in SimulatedNoise().name
+    assert "without a seed" in SimulatedNoise().name
     assert source.private is False
 
 

@@ -69,6 +69,7 @@ def test_large_item_numbers_sort_as_well():
 def test_blocks_cover_long_rows_and_many_empty_ones(monkeypatch):
     """Blocks of rows make up the rows, also where a row is longer than a block."""
     monkeypatch.setattr("privmine.store.rows.BLOCK_ITEMS", 4)
+    monkeypatch.setattr(Rows.blocks, "__defaults__", (4,))
     rows = [[1], list(range(9)), *[[] for _ in range(11)], [3, 3], [4, 1], [2]]
     store = store_of(rows)
     assert store.item_supports().tolist() == [support(rows, (item,)) for item in range(ITEMS)]

@@ -11,7 +11,7 @@ from privmine.errors import InputError
 from privmine.model import Unit
 from privmine.store.rows import Rows
 from privmine.store.transactions import Transactions
-from privmine.store.units import bounded, merged, salts
+from privmine.store.units import _mixed, bounded, merged, salts
 
 untimed = settings(deadline=None, max_examples=150)
 #: Few labels, so that baskets repeat within a unit and between units.
@@ -261,3 +261,30 @@ def test_what_a_unit_needs():
     with pytest.raises(InputError, match="position of its unit"):
         customers(["x", "y", "z"])
     assert customers([1, 2, 3, 4], Unit("customer", 3)).unit == Unit("customer", 3)
+
+
+def test_mixing_is_that_of_splitmix64():
+    """The published first outputs of the generator with seed 0: what a unit keeps never changes with a version."""
+    step = 0x9E3779B97F4A7C15
+    states = np.array([0, step, 2 * step % 2**64], dtype=np.uint64)
+    assert _mixed(states).tolist() == [0xE220A8397B1DCDAF, 0x6E789E6AA1B965F4, 0x06C45D188009454F]
+
+
+@untimed
+@given(databases, st.integers(1, 3), st.integers(1, 5))
+def test_blocks_do_not_decide(pairs, most, size):
+    """Rows that are worked on in many small blocks are bounded and merged as in one."""
+    rows, units = as_rows(pairs)
+    arguments = rows, units, salts(range(5)), salts(range(4)), most
+    whole = [bounded(*arguments), merged(rows, units)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Rows.blocks, "__defaults__", (size,))
+        parts = [bounded(*arguments), merged(rows, units)]
+    for one, other in zip(whole, parts, strict=True):
+        assert one.offsets.tolist() == other.offsets.tolist()
+        assert one.items.tolist() == other.items.tolist()
+
+
+def test_labels_of_units_may_hold_anything():
+    """A lone surrogate, as a badly decoded file has it, is a label like any other."""
+    assert len(set(salts(["\ud800", "\ud801", "?"]).tolist())) == 3

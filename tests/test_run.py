@@ -1,0 +1,151 @@
+"""What a run checks of its stages' results, and what each stage is given."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import inf, nan
+
+import pytest
+from attrs import frozen
+
+import privmine as pm
+from privmine.api import (
+    BasisSet,
+    BudgetPlan,
+    Elements,
+    Estimate,
+    ItemSupports,
+    NoisyCounts,
+    Public,
+    Request,
+    Universe,
+    hookimpl,
+)
+from privmine.errors import ContractError, PluginError, StageError
+from privmine.run import LONGEST_BASIS, Part, flaw_of, stage_manager
+
+ITEMS = 30
+REQUEST = Request(3, 3, Fraction(1), Public(Universe.of(range(ITEMS))))
+
+
+def counts(item: int = 0, count: float = 1, error: float = 1, total: float = 1, total_error: float = 1) -> NoisyCounts:
+    """One noisy count."""
+    return NoisyCounts([(item,)], [count], [error], total, total_error)
+
+
+@pytest.mark.parametrize(
+    ("stage", "result"),
+    [
+        ("allocate_budget", BudgetPlan()),
+        ("estimate_lambda", Estimate()),
+        ("estimate_lambda", Estimate(lam=0, theta=-0.5)),
+        ("estimate_lambda", Estimate(lam=ITEMS, theta=3)),
+        ("select_elements", Elements(())),
+        ("select_elements", Elements((0, ITEMS - 1), [(0, ITEMS - 1)])),
+        ("construct_basis", BasisSet(bases=[()])),
+        ("construct_basis", BasisSet(bases=[tuple(range(LONGEST_BASIS))], candidates=[(0, ITEMS - 1)])),
+        ("reconstruct_counts", counts(ITEMS - 1, -5.5, 0, -1, 0)),
+        ("reconstruct_counts", NoisyCounts([], [], [], 0, 0)),
+    ],
+    ids=repr,
+)
+def test_what_is_right_passes(stage: str, result: object) -> None:
+    """The extremes that are allowed: nothing at all, the last item, the longest basis, no error."""
+    assert flaw_of(stage, result, REQUEST) == ""
+
+
+@pytest.mark.parametrize(
+    ("stage", "result", "words"),
+    [
+        ("allocate_budget", Estimate(), "it returned Estimate, not BudgetPlan"),
+        ("estimate_lambda", None, "it returned NoneType, not Estimate"),
+        ("estimate_lambda", Estimate(lam=-1), "λ = -1"),
+        ("estimate_lambda", Estimate(lam=ITEMS + 1), "from 0 to 30"),
+        ("select_elements", Elements((ITEMS,)), "outside the universe of 30 items"),
+        ("select_elements", Elements((), [(0, ITEMS)]), "outside the universe"),
+        ("construct_basis", BasisSet(bases=[(0, ITEMS)]), "outside the universe"),
+        ("construct_basis", BasisSet(bases=[(0,)], candidates=[(ITEMS,)]), "outside the universe"),
+        ("construct_basis", BasisSet(bases=[tuple(range(LONGEST_BASIS + 1))]), "at most 24"),
+        ("reconstruct_counts", counts(ITEMS), "outside the universe"),
+        ("reconstruct_counts", counts(count=nan), "not a finite number"),
+        ("reconstruct_counts", counts(error=inf), "not a finite number"),
+        ("reconstruct_counts", counts(total=nan), "not a finite number"),
+        ("reconstruct_counts", counts(total_error=inf), "not a finite number"),
+        ("reconstruct_counts", counts(error=-0.5), "a standard error is negative"),
+        ("reconstruct_counts", counts(total_error=-0.5), "a standard error is negative"),
+    ],
+    ids=repr,
+)
+def test_what_is_wrong_is_told(stage: str, result: object, words: str) -> None:
+    """Each flaw of a result that the release would rest on has its words."""
+    assert words in flaw_of(stage, result, REQUEST)
+
+
+@frozen
+class Spender:
+    """Spends part of its share, and keeps what it was given."""
+
+    seen: list[object]
+    spend: Fraction
+
+    @hookimpl
+    def select_elements(self, curator, answers) -> Elements:
+        self.seen.extend([curator.remaining, answers])
+        curator.choose(ItemSupports(ITEMS), 1, self.spend)
+        return Elements((0,))
+
+
+@frozen
+class Counter:
+    """Measures nothing, and keeps what it was given."""
+
+    seen: list[object]
+
+    @hookimpl
+    def reconstruct_counts(self, curator, answers) -> NoisyCounts:
+        self.seen.extend([curator.remaining, answers])
+        return counts()
+
+
+def test_each_stage_has_its_share_and_what_was_left() -> None:
+    """Selection has its 0.4 and the 0.1 that nobody spent on λ; reconstruction all that remains, and the answers."""
+    seen: list[object] = []
+    data = pm.Transactions.from_lists([[0], [1]], items=list(range(ITEMS)))
+    pipeline = pm.Pipeline(select_elements=Spender(seen, Fraction(1, 4)), reconstruct_counts=Counter(seen))
+    pipeline.run(data, 1, 2, simulate=True)
+    selecting, before, counting, after = seen
+    assert (selecting, counting) == (1, Fraction(7, 4))
+    assert before == ()
+    assert [answer.stage for answer in after] == ["select_elements"]
+    # A tuple: a stage cannot add to what later ones are told.
+    assert isinstance(after, tuple)
+
+
+def test_a_curator_is_closed_even_if_its_stage_fails() -> None:
+    """Whoever kept it cannot go on with what was left."""
+    kept = []
+
+    @frozen
+    class Keeper:
+        @hookimpl
+        def select_elements(self, curator) -> Elements:
+            kept.append(curator)
+            raise ValueError("told")
+
+    data = pm.Transactions.from_lists([[0], [1]], items=list(range(ITEMS)))
+    with pytest.raises(StageError, match=r"ValueError: told\. Nothing was charged"):
+        pm.Pipeline(select_elements=Keeper()).run(data, 1, 1, simulate=True)
+    with pytest.raises(ContractError, match="after its stage had ended"):
+        kept[0].measure(ItemSupports(ITEMS))
+
+
+def test_a_component_without_its_method_is_told() -> None:
+    """Before anything runs, with the stage that it was chosen for."""
+    with pytest.raises(PluginError, match="has no method select_elements"):
+        stage_manager([Part("select_elements", object(), "none", "nobody")])
+
+
+def test_every_stage_needs_its_component() -> None:
+    """A run with a stage that nobody stands for does not begin."""
+    with pytest.raises(PluginError, match="allocate_budget must be implemented by the one component"):
+        stage_manager([])
