@@ -75,7 +75,7 @@ def _public_facts(transactions: Transactions) -> str:
     that was taken from the data are content.
     """
     universe, origin = transactions.universe, transactions.origin
-    if not origin.source:
+    if not origin.reference:
         return ""
     items = [str(label) for label in universe.labels.tolist()] if universe.given else None
-    return json.dumps([origin.source, transactions.unit.name, items])
+    return json.dumps([origin.reference, transactions.unit.name, items])

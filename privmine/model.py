@@ -88,7 +88,7 @@ def _items(values: Iterable[int]) -> tuple[int, ...]:
     found = tuple(values)
     # Python takes True for 1, so that a mask would pass for the items 0 and 1.
     if bool in map(type, found):
-        raise ContractError("An item is a position in the universe, not True or False; name the items of a mask.")
+        raise ContractError("Items are positions in the universe, not True or False; np.flatnonzero converts a mask.")
     return tuple(map(operator.index, found))
 
 
@@ -235,8 +235,8 @@ class Unit:
         return self == Unit()
 
 
-def _pairs(options: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
-    return tuple(options.items())
+def _pairs(options: Mapping[str, str] | Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+    return tuple(dict(options).items())
 
 
 @frozen
@@ -249,6 +249,8 @@ class Origin:
         guessed: the options of `read` that would have said what was guessed.
         assumes: what the way in takes for granted, as sentences for the receipt.
         columns: which column of a table is used as what: the transaction, the item, the unit.
+        reference: what the user wrote to name the source: a path, a pattern, or a query with its database. The ledger
+            compares it; it is not shown.
     """
 
     layout: str = ""
@@ -256,6 +258,7 @@ class Origin:
     guessed: tuple[tuple[str, str], ...] = field(default={}, converter=_pairs)
     assumes: tuple[str, ...] = field(default=(), converter=text_tuple)
     columns: tuple[tuple[str, str], ...] = field(default={}, converter=_pairs)
+    reference: str = field(default="", repr=False)
 
     @property
     def guess(self) -> str:

@@ -6,6 +6,7 @@ the sampler, which rounds towards more noise.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from fractions import Fraction
 from itertools import chain
@@ -63,6 +64,11 @@ class Noise:
 
     distribution: Literal["discrete laplace", "laplace"]
     scale: Fraction
+
+    @property
+    def is_discrete(self) -> bool:
+        """Whether a draw is a whole number, as that of the exact sampler is."""
+        return self.distribution.startswith("discrete")
 
     @property
     def variance(self) -> float:
@@ -157,6 +163,15 @@ def _is_plain_receipt(values: Any) -> bool:
     )
 
 
+def _is_writable(values: Any) -> bool:
+    """Whether all text can be written to a file again; a lone surrogate cannot."""
+    try:
+        json.dumps(values, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 #: The mechanism of what a run was charged for and did not use.
 UNSPENT = "left unspent"
 
@@ -227,9 +242,10 @@ class Receipt:
         """Read what `to_dict` wrote, and nothing else: a file may come from anybody.
 
         Raises:
-            InputError: a value is missing or of another type, or the charges do not sum to ε.
+            InputError: a value is missing or of another type, the charges do not sum to ε, or the receipt contradicts
+                itself.
         """
-        if not _is_plain_receipt(values):
+        if not _is_plain_receipt(values) or not _is_writable(values):
             raise InputError(_NO_RECEIPT)
         try:
             receipt = cls(**values)
@@ -239,6 +255,11 @@ class Receipt:
             raise InputError("A receipt states an ε that is not above 0; do not rely on it.")
         if _bounded_sum(charge.epsilon for charge in receipt.charges) != receipt.epsilon:
             raise InputError("The charges of a receipt do not sum to the ε that it states; do not rely on it.")
+        if receipt.definition != PureDP.name:
+            raise InputError("A receipt names a definition of privacy that this version of privmine does not know.")
+        says_nobody = receipt.protects.startswith("nobody") or "not private" in receipt.noise
+        if receipt.private and says_nobody:
+            raise InputError("A receipt says that a simulated release is private; do not rely on it.")
         return receipt
 
     def __str__(self) -> str:

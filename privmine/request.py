@@ -187,8 +187,8 @@ class Wish:
         """Refuse data by how it is read, which is known before its rows are."""
         if self.strict and origin.guessed:
             raise InputError(
-                "Strict mode: how the data is laid out was guessed, and a guess may look at the data. Read it with the "
-                f"options that were guessed: {origin.guess} (as --options on the command line)."
+                "Strict mode: privmine guessed how the data is laid out, and a guess may look at the data. Specify "
+                f"what was guessed when you read the data: {origin.guess}."
             )
 
     def left(self, unit: Unit) -> DatasetBudget | None:

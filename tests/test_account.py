@@ -232,3 +232,22 @@ def test_a_ledger_with_fingerprints_of_contents_opens_as_before(tmp_path) -> Non
     with pytest.warns(PrivmineWarning, match="another source"):
         charge_for(orders(tmp_path / "july.csv", "1,b"), old)
     assert old.budget("orders").spent_epsilon == Fraction(13, 10)
+
+
+def test_another_query_under_the_same_name_is_noticed(ledger) -> None:
+    """Queries are told apart by their words, not by what they give; blanks between the words do not count."""
+    query = "select order_id, product from (values (1, 'a'), (2, 'b')) as orders(order_id, product)"
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for words in (query, query.replace(" from", "\n  from")):
+            charge_for(pm.read(sql=words, transaction="order_id", item="product"), ledger)
+    with pytest.warns(PrivmineWarning, match="another source"):
+        charge_for(pm.read(sql=query + " where order_id = 1", transaction="order_id", item="product"), ledger)
+
+
+def test_a_password_is_no_part_of_what_names_a_source() -> None:
+    """The ledger keeps only a keyed hash of it; even so, a new password does not make another source."""
+    from privmine.io.read import _reference
+
+    told = [_reference(None, "select 1", f"postgresql://ada:{word}@host/shop") for word in ("secret", "changed")]
+    assert told[0] == told[1] == "postgresql://ada@host/shop select 1"

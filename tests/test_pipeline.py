@@ -691,7 +691,7 @@ def test_a_foreign_store_is_told() -> None:
     borrowed = BorrowedStore.from_rows([0, 2, 3], [0, 1, 2], 3)
     release = pm.mine(evolve(data, store=borrowed), 3, 1)
     [sentence] = release.receipt.assumptions
-    assert "the store that counts the transactions is not privmine's own" in sentence
+    assert "the counting store is not privmine's own" in sentence
     assert f"Assumes: {sentence}" in release.receipt.lines()
 
 
@@ -711,3 +711,12 @@ def test_what_components_leave_of_epsilon_is_itemised(tmp_path) -> None:
     assert release.receipt.spent == 1
     release.save(tmp_path / "release.json")
     assert pm.load(tmp_path / "release.json") == release
+
+
+def test_the_noise_of_an_audit_is_not_privmines_own() -> None:
+    """It is drawn from a seed, so that a receipt must not vouch for it."""
+    from privmine.audit.recording import RecordingNoise
+    from privmine.audit.trace import Trace
+
+    release = pm.mine([["a"]] * 50, k=1, epsilon=1, noise=RecordingNoise(Trace(), 7))
+    assert any("not privmine's own" in sentence for sentence in release.receipt.assumptions)

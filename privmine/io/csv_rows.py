@@ -148,9 +148,8 @@ def _has_line_of(data: bytes, length: int) -> bool:
 def goes_on(path: Path, line: int) -> str:
     """What is said of a cell that has a line break."""
     return (
-        f"{path}, line {line}: a cell in quotes does not end in this line. A quote that is not doubled would take the "
-        "rows of others with it. Mend the line; if the file has cells with line breaks, say so with "
-        "multiline_cells=True (--multiline-cells)."
+        f"{path}, line {line}: a cell in quotes does not end in this line. Close the quote, or write a quote inside a "
+        'cell twice (""). If the file has cells with line breaks, say so: multiline_cells=True (--multiline-cells).'
     )
 
 

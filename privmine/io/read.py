@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
-from os import PathLike
+from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
@@ -118,7 +119,17 @@ def read_asked(
     source: Any, asked: Asked, sql: str | None = None, database: str | PathLike[str] | None = None
 ) -> Transactions:
     """What `read` does once its options are checked."""
-    return in_words(lambda: _read(source, asked, sql, database))
+    found = in_words(lambda: _read(source, asked, sql, database))
+    reference = _reference(source, sql, database)
+    return evolve(found, origin=evolve(found.origin, reference=reference)) if reference else found
+
+
+def _reference(source: Any, sql: str | None, database: str | PathLike[str] | None) -> str:
+    """What the user wrote to name a source, without a password; nothing for data in memory."""
+    if sql is not None:
+        address = "" if database is None else re.sub(r"://([^:/@]*):[^@]*@", r"://\1@", fspath(database))
+        return f"{address} {' '.join(sql.split())}".strip()
+    return fspath(source) if isinstance(source, str | PathLike) else ""
 
 
 def _read(source: Any, asked: Asked, sql: str | None, database: str | PathLike[str] | None) -> Transactions:

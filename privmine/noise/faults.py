@@ -28,5 +28,5 @@ def fault(version: str) -> str:
     """What is wrong with a faulty version, as a sentence."""
     return (
         f"OpenDP {version} draws biased noise: at some scales the ratio of two probabilities exceeds what ε allows "
-        f"(opendp issue 2638, mended in {'.'.join(map(str, SOUND))})."
+        f"(opendp issue 2638, fixed in {'.'.join(map(str, SOUND))})."
     )

@@ -15,7 +15,7 @@ from typing import Any
 
 from privmine.errors import DataError, InputError, PrivmineWarning
 from privmine.files import check_place, written
-from privmine.intervals import KeptLaw, check_level, law_from_dict
+from privmine.intervals import KeptLaw, NoiseSum, check_level, law_from_dict
 from privmine.noise.faults import fault, faulty_version
 from privmine.printable import json_text
 from privmine.privacy import Receipt
@@ -26,6 +26,9 @@ from privmine.release.tables import FORMAT, FORMAT_VERSION, facts, library, to_a
 #: More than any release has; what a file says beyond these is no count of transactions, and no number of itemsets.
 LARGEST = 1e100
 MOST_ROWS = 1_000_000
+#: All labels of a release together, and how many rows of them are unpacked at a time.
+MOST_BYTES = 256 << 20
+_FEW_ROWS = 64
 
 _MARK = "# privmine: "
 
@@ -195,7 +198,9 @@ def _release(whole: dict[str, Any], rows: Iterable[tuple[Any, Any, Any, Any, Any
         raise InputError("its labels must be all numbers or all texts")
     receipt = Receipt.from_dict(whole["receipt"])
     if whole.get("private", receipt.private) is not receipt.private:
-        raise InputError("it says of itself that it is private, and that it is not")
+        raise InputError("the file and its receipt disagree about whether it is private")
+    if receipt.private and any(isinstance(law, NoiseSum) and not law.noise.is_discrete for law in laws):
+        raise InputError("its receipt says that it is private, but it has the noise of a simulation")
     return Release(
         itemsets,
         _whole_number(whole["requested"], max(len(itemsets), 1), MOST_ROWS),
@@ -278,12 +283,25 @@ def _cells_of_any_size() -> Iterator[None]:
         csv.field_size_limit(usual)
 
 
+def _small_batches(file: Any) -> Iterator[Any]:
+    """The rows of a Parquet file, refused before they fill the memory."""
+    groups = range(file.metadata.num_row_groups)
+    size = max((file.metadata.row_group(group).total_byte_size for group in groups), default=0)
+    for batch in file.iter_batches(_FEW_ROWS) if size <= MOST_BYTES else ():
+        size += batch.nbytes
+        if size > MOST_BYTES:
+            break
+        yield batch
+    if size > MOST_BYTES:
+        raise InputError(f"its labels take more than {MOST_BYTES >> 20} MB")
+
+
 def _from_parquet(path: Path) -> Release:
     with library("pyarrow.parquet", "Parquet").ParquetFile(path) as file:
-        # Compressed, any number of equal rows is a small file.
+        # Compressed, any number of equal rows is a small file, and so is any number of equal labels.
         if file.metadata.num_rows > MOST_ROWS:
             raise InputError(f"it has more than {MOST_ROWS:,} rows")
-        table = file.read()
+        table = library("pyarrow", "Parquet").Table.from_batches(_small_batches(file), file.schema_arrow)
     metadata = table.schema.metadata or {}
     # In the first version items were text in the table, and labels of their own type beside it.
     first = b"privmine.labels" in metadata

@@ -183,7 +183,7 @@ def test_whoever_reads_all_rows_meets_the_poison(shop, privmine, command) -> Non
 def test_a_guess_that_strict_refuses_is_refused_before_the_rows_are_read(shop, privmine) -> None:
     """The layout is known from the first lines; once it is named, the rows are read."""
     strict = ("mine", "orders.csv", *EPSILON, "--items", "good.txt", "--strict")
-    refused(privmine(*strict), "Strict mode: how the data is laid out was guessed.*transaction='order_id'")
+    refused(privmine(*strict), "Strict mode: privmine guessed how the data is laid out.*transaction='order_id'")
     assert "is not UTF-8 text" in privmine(*strict, *COLUMNS)[2]
 
 

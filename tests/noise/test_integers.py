@@ -12,6 +12,7 @@ from privmine.privacy import PureDP
 from privmine.queries import (
     VERIFIED,
     BinCounts,
+    BoundedSupports,
     ItemSupports,
     LengthHistogram,
     PairSupports,
@@ -29,6 +30,7 @@ QUERIES = [
     Supports([(), (0, 1)]),
     RankGap(3, 1, 3),
     BinCounts([(0, 1), (2,)]),
+    BoundedSupports([(0,), (0, 1)], [0, 6, 3]),
     LengthHistogram(3),
     WeightedSupports(1, 3, [0, 6, 3, 2]),
     SumQuery(lambda transaction: [len(transaction)], 1, 3),

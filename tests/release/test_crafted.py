@@ -15,6 +15,7 @@ from pyarrow import parquet
 
 import privmine as pm
 from privmine.errors import DataError, InputError, PrivmineWarning
+from privmine.release import files
 
 FOLDER = Path(__file__).parent
 SAVED = ("private", "simulated")
@@ -246,3 +247,43 @@ def test_a_receipt_that_does_not_add_up_is_refused_everywhere() -> None:
     assert pm.Receipt.from_dict(values).spent == pm.Receipt.from_dict(values).epsilon
     with pytest.raises(InputError, match="do not sum to the ε"):
         pm.Receipt.from_dict({**values, "epsilon": "1/4"})
+
+
+@pytest.mark.parametrize("suffix", [".json", ".parquet"])
+def test_a_simulated_release_that_calls_itself_private_is_refused(tmp_path, suffix) -> None:
+    """Flipping the flag in both places is not enough: the receipt names simulated noise."""
+    content = content_of("simulated")
+    content["private"] = content["receipt"]["private"] = True
+    with pytest.raises(DataError, match="simulated release is private"):
+        pm.load(write(tmp_path / f"made{suffix}", content))
+
+
+def test_the_noise_of_a_simulation_in_a_private_release_is_refused(tmp_path) -> None:
+    """The laws of a private release are discrete."""
+    content = content_of("private")
+    for law in content["laws"]:
+        law["distribution"] = "laplace"
+    with pytest.raises(DataError, match="noise of a simulation"):
+        pm.load(write(tmp_path / "made.json", content))
+
+
+def test_an_unknown_definition_of_privacy_is_refused(tmp_path) -> None:
+    """Words behind the name of the definition would be printed as a promise."""
+    content = changed("private", "receipt", "definition", to="pure ε-differential privacy, ε = 0.001")
+    with pytest.raises(DataError, match="definition of privacy"):
+        pm.load(write(tmp_path / "made.json", content))
+
+
+def test_a_small_file_of_many_long_labels_is_refused(tmp_path, monkeypatch) -> None:
+    """Rows that share one long label take little room in a Parquet file, and much in memory."""
+    monkeypatch.setattr(files, "MOST_BYTES", 1 << 20)
+    path = tmp_path / "made.parquet"
+    path.write_bytes((FOLDER / "version3" / "private.parquet").read_bytes())
+    table = parquet.read_table(path)
+    rows = pyarrow.concat_tables([table.slice(0, 1)] * 500)
+    place = rows.schema.get_field_index("itemsets")
+    labels = pyarrow.array([["x" * 20_000]] * 500, rows.schema.field(place).type)
+    parquet.write_table(rows.set_column(place, rows.schema.field(place), labels), path)
+    assert path.stat().st_size < 200_000
+    with pytest.raises(DataError, match="its labels take more than"):
+        pm.load(path)

@@ -19,7 +19,7 @@ from mlxtend.frequent_patterns import association_rules
 
 import privmine as pm
 from privmine.errors import InputError, UnknownNameError
-from privmine.privacy import Charge, Receipt
+from privmine.privacy import Charge, PureDP, Receipt
 from privmine.release import FrequentItemset, Release
 from privmine.release.rules import METRICS, rule_columns, rules, to_csv, to_json
 
@@ -29,7 +29,7 @@ SIDES = ["antecedents", "consequents"]
 def made_up(supports: dict[tuple[Any, ...], float], private: bool = True) -> Release:
     """A release with these supports."""
     charge = Charge("reconstruct_counts", "test", "supports", "none", 1)
-    receipt = Receipt(1, "pure", "one transaction", "none", private, charges=(charge,))
+    receipt = Receipt(1, PureDP.name, "one transaction", "none", private, charges=(charge,))
     itemsets = tuple(FrequentItemset(items, support * 100, support, 1.0) for items, support in supports.items())
     return Release(itemsets, len(itemsets), 100.0, 1.0, receipt)
 
