@@ -13,7 +13,7 @@ from attrs import field, fields, frozen
 from privmine.errors import InputError
 from privmine.io.names import Names, read_items, read_names
 from privmine.model import Origin, Unit
-from privmine.store.labels import in_words, is_missing, unit_of
+from privmine.store.labels import in_words, is_label, is_missing, unit_of
 from privmine.store.transactions import given_universe
 
 #: One row an item, one list a row, one column an item, one basket a line, numbers between blanks.
@@ -74,9 +74,17 @@ def _most(value: Any) -> int | None:
 def _labels(values: Iterable[Any] | None) -> Labels | None:
     if values is None:
         return None
+    if isinstance(values, str | bytes | Mapping) or hasattr(values, "columns") or not isinstance(values, Iterable):
+        raise InputError(
+            f"items= (--items) is a list of labels, not {type(values).__name__}. Pass a list or the name of a file."
+        )
     labels = list(values)
     if not labels:
         raise InputError("The universe has no items: items= (--items) must list at least one; leave it out for none.")
+    if any(is_missing(label) or not is_label(label) for label in labels):
+        raise InputError(
+            "Some entry of items= (--items) is no label. A label is a text or a number; none may be missing."
+        )
     in_words(lambda: given_universe(labels))  # What is wrong with it is known without data.
     return labels
 

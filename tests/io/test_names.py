@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import privmine as pm
@@ -192,3 +193,14 @@ def test_a_tilde_is_the_home_folder(tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "~nobody.dat").write_text("7\n")
     assert pm.read("~nobody.dat").universe.labels.tolist() == [7]
+
+
+@pytest.mark.parametrize(
+    "items",
+    [5, {"a": 1}, ["a", None], ["a", float("nan")], [("a",)], [b"a"], pd.DataFrame({"product": ["a"]})],
+    ids=repr,
+)
+def test_a_universe_of_no_labels_is_refused(items) -> None:
+    """What is no label in a basket is none in the list of items either; nothing is turned into text."""
+    with pytest.raises(InputError, match="items="):
+        pm.read([["a"]], items=items)
