@@ -55,8 +55,10 @@ def json_table(paths: Sequence[Path], asked: Asked, name: str, *, whole: bool = 
         found.update((key, [value]) for key, value in row.items() if key not in found and (whole or key in lacking))
     if not found and asked.layout is not None:
         # A table without rows has the columns that it is said to have.
-        said = asked.wanted + [str(item) for item in asked.items or () if asked.layout == "one-hot"]
-        found = {column: [] for column in said}
+        found = {column: [] for column in asked.wanted}
+    if asked.layout == "one-hot" and found.keys() <= set(asked.wanted):
+        # So has one whose baskets are all empty: no row decides whether it has columns of items.
+        found |= {str(item): [] for item in asked.items or ()}
     if not found:
         raise DataError(
             f"{name} has no row that could be read; a row is an object such as {{'order_id': …, 'product': …}} or a "
