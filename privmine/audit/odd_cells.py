@@ -85,8 +85,9 @@ def neighbours(source: Source) -> SearchStrategy[Neighbours]:
 def some_neighbours(source: Source, random: Random) -> Neighbours:
     """A pair of databases that a source can hold, of which one has one more unit."""
     theme = random.choice([name for name in source.themes or THEMES if any(map(source.carries, THEMES[name]))])
-    catalogue = _different(source, random, theme, random.randint(1, 5), source.label)
-    keys = _different(source, random, theme, random.randint(2, 4), source.key)
+    catalogue = _different(source, random, theme, random.randint(1, 5), source.label, may_be_blank=True)
+    keeps_blanks = source.key(" ") == " "  # else a blank id would be a missing one
+    keys = _different(source, random, theme, random.randint(2, 4), source.key, may_be_blank=keeps_blanks)
     owners = _different(source, random, theme, random.randint(2, 4), lambda text: unit_of(source.key(text)))
     protected: Protected = (
         "transaction" if source.owners == "nobody" else random.choice(("transaction", "unit", "merged"))
@@ -115,13 +116,21 @@ def some_neighbours(source: Source, random: Random) -> Neighbours:
     )
 
 
-def _different(source: Source, random: Random, theme: str, count: int, reads: Callable[[str], str]) -> list[str]:
-    """Texts that a source can hold and that do not read the same, nor as nothing where they name a unit."""
+def _different(
+    source: Source,
+    random: Random,
+    theme: str,
+    count: int,
+    reads: Callable[[str], str],
+    *,
+    may_be_blank: bool = False,
+) -> list[str]:
+    """Texts that a source can hold and that do not read the same. A unit is never blank."""
     cell: Cell = source.cell or odd_cell
     found: dict[str, str] = {}
     while len(found) < count:
         text = cell(random, theme)
-        if source.carries(text) and (reads is source.label or unit_of(source.key(text))):
+        if source.carries(text) and (may_be_blank or unit_of(source.key(text))):
             found.setdefault(reads(text), text)
     return [*found.values()]
 

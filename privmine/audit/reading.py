@@ -153,6 +153,7 @@ class Source:
         guesses: whether something is left to be guessed.
         cell: makes the text of a cell; by default an odd one of any theme.
         themes: the themes of odd cells; by default all.
+        absent: a label that this source can hold, and that is in no database; a given universe has it too.
     """
 
     name: str
@@ -167,6 +168,7 @@ class Source:
     guesses: bool = False
     cell: Cell | None = None
     themes: tuple[str, ...] = ()
+    absent: str = "never bought"
 
     def is_careful(self, baskets: Sequence[Basket]) -> bool:
         """Whether all cells of some rows read as they are."""
@@ -181,7 +183,7 @@ class Source:
         """Write a database and read it."""
         options = {**self.options, **self.write(folder, rows, case)}
         if case.given:
-            options["items"] = [self.label(label) for label in case.catalogue[:-1]] + ["never bought"]
+            options["items"] = [self.label(label) for label in case.catalogue[:-1]] + [self.absent]
         owner: Any = UNIT if self.owners == "column" else [row.unit for row in rows]
         if case.protected == "unit":
             options.update(unit=owner, max_baskets=MOST)
@@ -473,17 +475,22 @@ class SourceReport:
 
     Attributes:
         source: its name.
-        pairs: how many pairs of neighbours were read.
-        read: of how many of them both were read.
+        pairs: how many pairs of neighbours were tried.
+        refused: those of which at least one was refused.
         counterexample: the smallest pair found that breaks the property.
         findings: how it does.
     """
 
     source: str
     pairs: int
-    read: int
+    refused: tuple[Neighbours, ...] = ()
     counterexample: Neighbours | None = None
     findings: tuple[Finding, ...] = ()
+
+    @property
+    def read(self) -> int:
+        """Of how many pairs both were read."""
+        return self.pairs - len(self.refused)
 
     @property
     def ok(self) -> bool:
@@ -509,11 +516,12 @@ def audit_source(source: Source, pairs: int = 60, seed: int = 0, *, shrink: bool
     from privmine.audit.odd_cells import simpler, some_neighbours
 
     random = Random(f"{source.name} {seed}")  # noqa: S311 - made-up data
-    both = 0
+    refused: list[Neighbours] = []
     for tried in range(1, pairs + 1):
         case = some_neighbours(source, random)
         comparison = compared(source, case)
-        both += comparison.read
+        if not comparison.read:
+            refused.append(case)
         if not comparison.findings:
             continue
         smaller: Neighbours | None = case
@@ -525,5 +533,5 @@ def audit_source(source: Source, pairs: int = 60, seed: int = 0, *, shrink: bool
                 if rules & {finding.rule for finding in again.findings}:
                     smaller, comparison = other, again
                     break
-        return SourceReport(source.name, tried, both, case, comparison.findings)
-    return SourceReport(source.name, pairs, both)
+        return SourceReport(source.name, tried, tuple(refused), case, comparison.findings)
+    return SourceReport(source.name, pairs, tuple(refused))

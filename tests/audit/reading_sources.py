@@ -54,6 +54,11 @@ def not_a_column(text):
     return text not in ("", UNIT) and one_line(text)
 
 
+def names_an_item(text):
+    """The name of a column or key that is an item: the first one without a name would be the index of a frame."""
+    return text not in ("", UNIT)
+
+
 def without_quotes(text):
     return text.replace('"', "").strip()
 
@@ -314,6 +319,8 @@ def matrix(name, make, carries=one_line):
 LISTS = {"layout": "list", "options": {"item": "items", "layout": "list"}}
 ONE_HOT = {"layout": "one-hot", "options": {"layout": "one-hot"}}
 BASKETS = {"layout": "list", "owners": "sequence"}
+#: Items of FIMI text are numbers, also the one that is in no basket: `whole_number` makes none as large.
+NUMBERS = {**BASKETS, "cell": whole_number, "absent": "1000000000000000001"}
 
 SOURCES = [
     # CSV
@@ -423,14 +430,9 @@ SOURCES = [
         themes=("separators", "syntax"),
         **BASKETS,
     ),
-    Source("fimi", write_numbers, {"layout": "fimi"}, cell=whole_number, **BASKETS),
-    Source(
-        "fimi by its name, gzip, CRLF",
-        partial(write_numbers, name="a.dat.gz", end="\r\n"),
-        cell=whole_number,
-        **BASKETS,
-    ),
-    Source("fimi, guessed", partial(write_numbers, name="a.txt"), guesses=True, cell=whole_number, **BASKETS),
+    Source("fimi", write_numbers, {"layout": "fimi"}, **NUMBERS),
+    Source("fimi by its name, gzip, CRLF", partial(write_numbers, name="a.dat.gz", end="\r\n"), **NUMBERS),
+    Source("fimi, guessed", partial(write_numbers, name="a.txt"), guesses=True, **NUMBERS),
     # JSON
     Source("json lines", write_json_long, LONG),
     Source("json lines, not only ASCII", partial(write_json_long, ascii_only=False), LONG),
@@ -444,13 +446,13 @@ SOURCES = [
         layout="list",
         owners="nobody",
     ),
-    Source("json lines, one-hot", write_json_one_hot, carries=lambda text: text != UNIT, **ONE_HOT),
+    Source("json lines, one-hot", write_json_one_hot, carries=names_an_item, **ONE_HOT),
     Source(
         "json lines, one-hot, missing keys",
         partial(write_json_one_hot, sparse=True),
         {"layout": "one-hot", "drop_missing": True},
         layout="list",
-        carries=lambda text: text != UNIT,
+        carries=names_an_item,
     ),
     Source("json lines, guessed", write_json_long, guesses=True),
     Source("json lines, lists, guessed", write_json_lists, layout="list", guesses=True),
@@ -519,8 +521,8 @@ SOURCES = [
         cell=whole_number,
         carries=is_small_number,
     ),
-    Source("pandas, one-hot", pandas_one_hot, carries=lambda text: text != UNIT, **ONE_HOT),
-    Source("pandas, sparse", pandas_sparse, layout="one-hot", owners="sequence"),
+    Source("pandas, one-hot", pandas_one_hot, carries=names_an_item, **ONE_HOT),
+    Source("pandas, sparse", pandas_sparse, layout="one-hot", owners="sequence", carries=names_an_item),
     Source("pandas, guessed", pandas_long, guesses=True),
     Source("polars", objects(lambda rows, case: pl.DataFrame(long_table(rows))), LONG),
     Source("polars, lazy, lists", objects(lambda rows, case: pl.DataFrame(list_table(rows)).lazy()), **LISTS),
@@ -543,3 +545,5 @@ SOURCES = [
         carries=is_number,
     ),
 ]
+#: Those that make a database of DuckDB for every file, which takes long.
+SLOW = {"DuckDB table", "DuckDB table, guessed"}
