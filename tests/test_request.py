@@ -120,7 +120,7 @@ def test_options_of_reading_are_told_where_they_belong() -> None:
     frame = pd.DataFrame({"order": [1, 1, 2], "product": ["x", "y", "x"]})
     with pytest.raises(InputError, match=r"pm\.mine\(pm\.read\(data, transaction=…, item=…\), k=…, epsilon=…\)"):
         pm.mine(frame, 2, 1, transaction="order", item="product")
-    assert set(inspect.signature(pm.read).parameters) - {"source"} <= READING_OPTIONS
+    assert set(inspect.signature(pm.read).parameters) - {"source"} == READING_OPTIONS
     assert not READING_OPTIONS & set(inspect.signature(pm.Pipeline.run).parameters)
 
 

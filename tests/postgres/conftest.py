@@ -54,8 +54,9 @@ def copy_of_wheel(home: Path) -> Path:
     libraries = f"{package.name}.libs"
     if package.with_name(libraries).exists():
         shutil.copytree(package.with_name(libraries), home / libraries)
-    shutil.copytree(package / "pginstall18", home / package.name / "pginstall18")
-    return home / package.name / "pginstall18" / "bin"
+    server = next(package.glob("pginstall*"))  # its name has the version of PostgreSQL
+    shutil.copytree(server, home / package.name / server.name)
+    return home / package.name / server.name / "bin"
 
 
 @pytest.fixture(scope="session")
@@ -90,6 +91,8 @@ def server() -> Iterator[Server]:
                     break
                 assert process.poll() is None, (home / "log").read_text()
                 time.sleep(0.1)
+            else:
+                pytest.fail((home / "log").read_text())
             yield Server(port)
         finally:
             process.send_signal(signal.SIGINT)
