@@ -104,20 +104,28 @@ class Names:
     labels: list[Any]
 
     def places(self, found: NDArray[Any]) -> IntArray:
-        """The position of each number's label; a number without one is refused."""
-        places = np.minimum(np.searchsorted(self.numbers, found), max(len(self.numbers) - 1, 0))
-        if len(found) and not (len(self.numbers) and bool((self.numbers[places] == found).all())):
-            raise InputError(
-                "names= (--names) has no label for some number of the data; the label of number n is entry n, counted "
-                "from 0, unless the names say to which number each of them belongs."
-            )
-        return places
+        """The position of each number's label, −1 for a number without one."""
+        if not len(self.numbers):
+            return np.full(len(found), -1, dtype=np.int64)
+        places = np.minimum(np.searchsorted(self.numbers, found), len(self.numbers) - 1)
+        return np.where((self.numbers[places] == found).astype(np.bool_), places, -1)
+
+    def labelled(self, found: NDArray[Any]) -> tuple[IntArray, list[Any]]:
+        """The position of each number's label, and the labels; a number without one is its own label."""
+        places = self.places(found)
+        unnamed = places < 0
+        if not unnamed.any():
+            return places, self.labels
+        others, positions = np.unique(found[unnamed], return_inverse=True)
+        places[unnamed] = len(self.labels) + positions
+        return places, [*self.labels, *(text_of(number) for number in others.tolist())]
 
 
 def read_names(source: str | PathLike[str] | Mapping[Any, Any] | Iterable[Any]) -> Names:
     """The labels of numbers: of 0, 1, 2, … in turn, or of the numbers that a mapping has; or a file of either.
 
-    A file has one label a line, or is JSON: a list of labels, or an object such as {"1": "milk"}.
+    A file has one label a line, or is JSON: a list of labels, or an object such as {"1": "milk"}. Numbers may lack a
+    label. Privacy: no such number is refused, or the refusal would tell whether it occurs in the data.
     """
     if isinstance(source, str | PathLike):
         source = _json_names(source) if str(source).lower().endswith(".json") else _complete_lines(source)

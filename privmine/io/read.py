@@ -70,7 +70,8 @@ def read(
             and the receipt says so.
         names: labels for items that are the numbers 0, 1, 2, … in the data (FIMI text, a matrix, lists
             of integers): the labels, or a file with one label a line. They are no public universe; that
-            is for `items` to say.
+            is for `items` to say, and then a number without a name is outside of it. Otherwise a number
+            without a name is its own label.
         layout: "long" (a row for each item of each transaction), "list" (a list of items in each row),
             "one-hot" (a column for each item), "baskets" (a transaction a line, items between
             separators) or "fimi" (numbers between blanks).

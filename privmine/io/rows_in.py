@@ -162,8 +162,12 @@ def _numbered(
     if asked.names is None:
         known, codes = distinct(found)
         return _made(offsets, codes, known, asked, origin, items)
+    if items is not None:
+        # Privacy: a number without a name is outside the universe, and its basket counts. A refusal would tell of it.
+        return _made(offsets, asked.names.places(found), asked.names.labels, asked, origin, items)
     # Names are no public universe: whoever writes them down beside the data takes them from it.
-    return _made(offsets, asked.names.places(found), asked.names.labels, asked, origin, items)
+    places, labels = asked.names.labelled(found)
+    return _made(offsets, places, labels, asked, origin)
 
 
 def _made(

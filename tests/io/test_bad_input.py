@@ -312,7 +312,6 @@ def test_matrices_that_are_none():
     refused("0 and 1", np.array([["a", "b"]]))
     refused("missing values", np.array([[1.0, np.nan]]))
     refused("exactly one label for each column", np.eye(3), names=["a", "b"])
-    refused("has no label for some number", [[0, 5]], names=["a", "b"])
     refused("the same label more than once", np.eye(2), names=["a", "a"])
     stored = sparse.csr_array((np.array([1, 0]), np.array([0, 1]), np.array([0, 2])), shape=(1, 2))
     assert pm.read(stored).store.item_supports().tolist() == [1, 0]

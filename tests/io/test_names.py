@@ -40,9 +40,6 @@ def test_names_of_numbers(tmp_path, name, content):
 @pytest.mark.parametrize(
     ("names", "message"),
     [
-        (["a", SECRET], "no label for some number"),
-        ({}, "no label for some number"),
-        ({1: "a", 7: SECRET}, "no label for some number"),
         (["a", SECRET, SECRET], "the same label more than once"),
         ({1: SECRET, "1": "b"}, "the same label more than once"),
         (["a", None, SECRET], "no label"),
@@ -52,10 +49,39 @@ def test_names_of_numbers(tmp_path, name, content):
     ],
 )
 def test_wrong_names(names, message):
-    """A number without a label, and a label of two numbers, are refused."""
+    """An entry that is no label, and a label of two numbers, are refused."""
     with pytest.raises(InputError, match=message) as caught:
         pm.read([[1, 2]], names=names)
     assert SECRET not in str(caught.value)
+
+
+@pytest.mark.parametrize("names", [["none", "milk", "tea"], {1: "milk", 2: "tea"}])
+@pytest.mark.parametrize("fimi", [False, True])
+def test_a_number_without_a_name_is_outside_the_universe(tmp_path, names, fimi):
+    """Nothing is refused, so that leaving a number out of the names tells nothing; its basket counts."""
+    for more in ([], [[7]], [[2, 7, 9]]):
+        baskets = [[1, 2], [2], *more]
+        lines = "".join(" ".join(map(str, row)) + "\n" for row in baskets)
+        source = written(tmp_path / "a.dat", lines) if fimi else baskets
+        found = pm.read(source, names=names, items=["milk", "tea", "7"])
+        assert found.store.count() == len(baskets)
+        assert found.store.item_supports().tolist() == [1, sum(2 in row for row in baskets), 0]
+        pm.mine(found, k=1, epsilon=1, strict=True)
+
+
+@pytest.mark.parametrize("names", [{}, [], {1: "milk"}, ["none", "milk"], {7: "seven", 1: "milk"}])
+def test_a_number_without_a_name_is_its_own_label(tmp_path, names):
+    """Where the universe is taken from the data, as is said in the receipt."""
+    far = 10**18 - 1
+    for source in ([[1, 2], [far, 2]], written(tmp_path / "a.dat", f"1 2\n{far} 2\n")):
+        found = pm.read(source, names=names)
+        supports = dict(
+            zip(map(str, found.universe.labels.tolist()), found.store.item_supports().tolist(), strict=True)
+        )
+        named = "milk" if len(names) else "1"
+        assert {label: count for label, count in supports.items() if count} == {named: 1, "2": 2, str(far): 1}
+    assert pm.read([[2**70], [-1]], names={1: "1"}).store.item_supports().sum() == 2
+    assert pm.read([[7], [1]], names={1: "7"}).store.item_supports().tolist() == [2]  # what reads the same is the same
 
 
 @pytest.mark.parametrize(
