@@ -18,12 +18,13 @@ from privmine.io.csv_in import csv_table, has_names, said_separator, sample_of, 
 from privmine.io.databases import query_table
 from privmine.io.duckdb_in import relation_table
 from privmine.io.files_in import check_text, files_of, format_of, is_fimi
+from privmine.io.frames_in import frame_table, is_frame, is_of
 from privmine.io.json_in import json_table
 from privmine.io.layouts import choose_layout
 from privmine.io.names import read_names
 from privmine.io.parquet_in import parquet_table
 from privmine.io.rows_in import is_sparse, read_array, read_baskets, read_collections, read_numbers, read_sparse
-from privmine.io.tables import SERIES, Guard, Table, from_stream
+from privmine.io.tables import Guard, Table, from_stream
 from privmine.model import Origin
 from privmine.store.labels import in_words
 from privmine.store.transactions import Transactions
@@ -211,10 +212,11 @@ def _read_object(source: Any, asked: Asked) -> Transactions:
         asked.without_names("a frame")
         asked = evolve(asked, names=read_names([str(column) for column in source.columns]))
         return read_sparse(source.sparse.to_coo(), asked, Origin("one-hot", "a sparse frame"))
-    if _is_of(source, "duckdb", "_duckdb"):
+    if is_of(source, "duckdb", "_duckdb"):
         return _read_table(relation_table(source, asked), asked)
     if hasattr(source, "__arrow_c_stream__") or hasattr(source, "__arrow_c_array__"):
-        return _read_table(evolve(from_stream(_pruned(source, asked), "the frame"), inferred=_objects(source)), asked)
+        pruned = _pruned(source, asked)
+        return _read_table(frame_table(pruned, asked) if is_frame(pruned) else from_stream(pruned, "the frame"), asked)
     if hasattr(source, "read"):
         raise InputError("This is an open file; pass its name instead.")
     if hasattr(source, "to_table"):
@@ -227,33 +229,18 @@ def _read_object(source: Any, asked: Asked) -> Transactions:
 
 def _is_sparse_frame(source: Any) -> bool:
     """Whether something is a frame of pandas whose columns are all sparse; Arrow would make them dense."""
-    if not (_is_of(source, "pandas") and hasattr(source, "columns")):
+    if not (is_of(source, "pandas") and hasattr(source, "columns")):
         return False
     return len(source.columns) > 0 and all(type(kind).__name__ == "SparseDtype" for kind in source.dtypes)
-
-
-def _objects(source: Any) -> frozenset[str]:
-    """The columns of a pandas frame that may hold anything, so that Arrow tells their types by their values."""
-    if not _is_of(source, "pandas") or not hasattr(source, "dtypes"):
-        return frozenset()
-    if not hasattr(source, "columns"):
-        return frozenset({SERIES} if str(source.dtype) == "object" else ())
-    kinds = zip(source.columns, source.dtypes, strict=True)
-    return frozenset(str(column) for column, kind in kinds if str(kind) == "object")
 
 
 def _pruned(source: Any, asked: Asked) -> Any:
     """A frame without the columns that do not matter, which may not even convert, if it is known which ones do."""
     wanted = asked.wanted
     known = asked.item is not None and (asked.transaction is not None or asked.merge_by is not None)
-    if not known or not _is_of(source, "pandas", "polars") or not set(wanted) <= set(getattr(source, "columns", ())):
+    if not known or not is_of(source, "pandas", "polars") or not set(wanted) <= set(getattr(source, "columns", ())):
         return source
     return source[list(dict.fromkeys(wanted))]
-
-
-def _is_of(source: Any, *packages: str) -> bool:
-    """Whether something is of a package, told without importing it."""
-    return type(source).__module__.partition(".")[0] in packages
 
 
 def _read_table(table: Table, asked: Asked, name: str | None = None) -> Transactions:

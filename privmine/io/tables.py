@@ -263,7 +263,7 @@ def _reader(pa: Any, source: Any, name: str) -> Any:
         with suppress(Exception):
             return pa.table({SERIES: column(source)}).to_reader()
     raise DataError(
-        f"{Guard(name).title} does not convert to Arrow: most likely a column has values of several Python types, or "
-        "two columns have the same name. Pass the columns that are needed only, each of one type, for instance "
+        f"{Guard(name).title} does not convert to Arrow: most likely two columns have the same name, or a column has "
+        "a type that Arrow does not know. Pass the columns that are needed only, each of one type, for instance "
         "frame[['order_id', 'product']].astype('string'), which keeps missing values missing."
     )

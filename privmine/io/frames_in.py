@@ -1,0 +1,119 @@
+"""Frames of pandas, whose columns of objects hold anything.
+
+Privacy: Arrow infers one type for a whole column of objects, so that the value of one customer would
+decide how those of all others read, or whether they are read at all. Here each cell becomes text on its
+own, before Arrow sees the column.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from attrs import evolve
+from numpy.typing import NDArray
+
+from privmine.io.asked import Asked
+from privmine.io.tables import SAMPLE_ROWS, SERIES, Batches, Guard, Table, arrow, from_stream
+from privmine.io.values import column_of, kind_of_values
+
+_NAME = "the frame"
+
+
+def is_frame(source: Any) -> bool:
+    """Whether something is a frame or a series of pandas, told without importing it."""
+    return is_of(source, "pandas") and (hasattr(source, "columns") or hasattr(source, "to_frame"))
+
+
+def is_of(source: Any, *packages: str) -> bool:
+    """Whether something is of a type of a package, or of one derived from it, told without importing it."""
+    return any(base.__module__.partition(".")[0] in packages for base in type(source).__mro__)
+
+
+def frame_table(source: Any, asked: Asked) -> Table:
+    """A table of a frame, or of a series, of pandas."""
+    table: Table = Guard(_NAME)(lambda: _table(source, asked))
+    return table
+
+
+def _table(source: Any, asked: Asked) -> Table:
+    if not hasattr(source, "columns"):
+        source = source.to_frame(SERIES).reset_index(drop=True)
+    typed, cells = _taken_apart(source)
+    table = from_stream(typed, _NAME)
+    kinds = list(table.kinds)
+    for position, column in cells.items():
+        kind = kind_of_values(_sample(column))
+        if not _is_encoded(column.dtype):
+            said = asked.layout == "list" and asked.item == table.columns[position]
+            kind = "list" if said else kind
+        elif kind == "list":
+            kind = "other"  # tuples, which are no labels
+        kinds[position] = kind
+
+    def batches(positions: Sequence[int]) -> Batches:
+        pa = arrow()
+        readers = {
+            place: _reader(cells[position], table.shown(position), lists=kinds[position] == "list")
+            for place, position in enumerate(positions)
+            if position in cells
+        }
+        done = 0
+        for batch in table.batches(positions):
+            rows = slice(done, done + batch.num_rows)
+            done = rows.stop
+            arrays = [
+                readers[place](rows) if place in readers else batch.column(place) for place in range(len(positions))
+            ]
+            yield pa.RecordBatch.from_arrays(arrays, names=[str(place) for place in range(len(arrays))])
+
+    inferred = frozenset(table.columns[position] for position in cells if not _is_encoded(cells[position].dtype))
+    return evolve(table, kinds=tuple(kinds), batches=batches, inferred=inferred)
+
+
+def _taken_apart(source: Any) -> tuple[Any, dict[int, Any]]:
+    """The frame with zeros in its columns of objects, and these columns by their positions as Arrow counts them.
+
+    Arrow takes the levels of an index for more columns, which come last.
+    """
+    zeros = np.zeros(len(source), dtype=np.int8)
+    width = len(source.columns)
+    levels = [source.index.get_level_values(level) for level in range(source.index.nlevels)]
+    columns = {place: source.iloc[:, place] for place, kind in enumerate(source.dtypes) if _has_objects(kind)}
+    indexed = {place: level.to_series() for place, level in enumerate(levels, width) if _has_objects(level.dtype)}
+    typed = source.copy(deep=False)
+    for place in columns:
+        typed.isetitem(place, zeros)
+    if indexed:
+        from pandas import Index, MultiIndex
+
+        plain = [zeros if place in indexed else level for place, level in enumerate(levels, width)]
+        names = source.index.names
+        typed.index = MultiIndex.from_arrays(plain, names=names) if len(plain) > 1 else Index(zeros, name=names[0])
+    return typed, columns | indexed
+
+
+def _has_objects(kind: Any) -> bool:
+    """Whether a type of pandas is that of any objects, or of categories or sparse columns of them."""
+    of = kind.categories.dtype if _is_encoded(kind) else getattr(kind, "subtype", kind)
+    return str(of) == "object"
+
+
+def _is_encoded(kind: Any) -> bool:
+    return getattr(kind, "categories", None) is not None
+
+
+def _sample(column: Any) -> Sequence[Any]:
+    values: list[Any] = column.iloc[:SAMPLE_ROWS].astype(object).tolist()
+    return values
+
+
+def _reader(column: Any, name: str, *, lists: bool) -> Callable[[slice], Any]:
+    """Gives an Arrow array of some rows of a column of objects."""
+    if _is_encoded(column.dtype):
+        codes = column.array.codes
+        texts = column_of(column.array.categories.tolist(), name, lists=False)
+        return lambda rows: texts.take(arrow().array(codes[rows], mask=codes[rows] < 0))
+    values: NDArray[Any] = column.to_numpy(dtype=object)
+    return lambda rows: column_of(values[rows], name, lists=lists)
