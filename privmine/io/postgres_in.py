@@ -4,12 +4,18 @@ Privacy: a query that writes could carry exact rows elsewhere. Two checks preven
 it declares a cursor for the query, and a cursor takes exactly one statement that selects: nothing that changes data,
 also not in a `with`, no `select … into` and no `copy`. Then the query runs in a transaction that can only read, so that
 functions cannot write either, and which is never committed.
+
+What the server says of a query may be data, even before it runs: the planner runs stable functions, and a cast such as
+`quote_ident(…)::regclass` quotes what they give as the name of a table. So the query is prepared first, which resolves
+its names without planning it. Only words about that are quoted, if they are of a known form and have no name that is
+not in the query; of what fails later, only the kind is told.
 """
 
 from __future__ import annotations
 
 import re
 from contextlib import ExitStack
+from functools import partial
 from typing import Any
 
 from privmine.errors import InputError
@@ -35,6 +41,28 @@ _WITHHELD = (
     "it fails; the reason is withheld, because it may contain data; run it in a tool of PostgreSQL to see the reason"
 )
 _READS_ONLY = "it would change the database; it must be a select that only reads"
+_ONE_SELECT = "it must be one select, and nothing else"
+_NOT_KNOWN = "a table, column or function that it names is not known; check their names and the types of arguments"
+_FORBIDDEN = "this user may not read what it selects from; ask who runs the database for the right"
+#: What the server says of a query and may be quoted; every group is a name, and must be in the query.
+_NAME = r'"?([^\s"()]+)"?'
+_QUOTED = tuple(
+    re.compile(words.replace("NAME", _NAME))
+    for words in (
+        "(?:relation|column|schema|type|collation) NAME does not exist",
+        r"(?:function|procedure) NAME\([\w ,.\[\]]*\) does not exist",
+        r"operator does not exist: [\w ]+ [-+*/<>=~!@#%^&|`?]+ [\w ]+",
+        "missing FROM-clause entry for table NAME",
+        "(?:column|function|table) reference NAME is ambiguous",
+        "column NAME must appear in the GROUP BY clause or be used in an aggregate function",
+        "aggregate functions are not allowed in [A-Z ]+",
+        "each [A-Z]+ query must have the same number of columns",
+        "subquery in FROM must have an alias",
+        "syntax error at or near NAME",
+        "syntax error at end of input",
+        "cannot insert multiple commands into a prepared statement",
+    )
+)
 
 
 def postgres_table(sql: str, address: str, stack: ExitStack) -> Table:
@@ -56,7 +84,8 @@ def postgres_table(sql: str, address: str, stack: ExitStack) -> Table:
     stack.callback(cursor.close)
     Guard("the query", _failure)(lambda: _read_only(cursor))
     # Nothing but the query stands between the words that are added, and its last line may be a comment.
-    Guard("the query", _mistake)(lambda: _run(cursor, f"declare privmine no scroll cursor for\n{query}\n"))
+    Guard("the query", partial(_mistake, query))(lambda: _run(cursor, f"prepare privmine as\n{query}\n"))
+    Guard("the query", _kind)(lambda: _run(cursor, f"declare privmine no scroll cursor for\n{query}\n"))
 
     def result() -> Any:
         cursor.execute(f"{query}\n")
@@ -82,18 +111,39 @@ def _no_connection(error: Exception) -> str:
     return next((words for pattern, words in _NO_CONNECTION if re.search(pattern, message)), _UNKNOWN)
 
 
-def _mistake(error: Exception) -> str:
-    """What is wrong with a query that has not run yet, so that no data is in the message.
+def _mistake(query: str, error: Exception) -> str:
+    """What is wrong with a query that was not planned yet.
 
-    Errors of class 42 are about the query: unknown names, wrong syntax, forbidden tables. What a cursor does not take
-    is of class 0A.
+    Errors of class 42 are about the query: unknown names, wrong syntax. What cannot be prepared is of class 0A.
     """
     state = _state(error)
-    found = re.search(r"ERROR:\s*(.*)", str(error))
+    found = re.search(r"ERROR:[ \t]*(.*)", str(error))
     if found is None or not state.startswith(("42", "0A")):
         return _failure(error)
-    selects = "; it must be one select, and nothing else" if state in ("42601", "0A000") else ""
-    return f"PostgreSQL says: {found[1].strip().rstrip('.')}{selects}"
+    said = found[1].strip().rstrip(".")
+    if not _may_quote(said, query):
+        return _NOT_KNOWN if state in ("42P01", "42703", "42883", "42704", "3F000") else _kind(error)
+    selects = f"; {_ONE_SELECT}" if state in ("42601", "0A000") else ""
+    return f"PostgreSQL says: {said}{selects}"
+
+
+def _may_quote(said: str, query: str) -> bool:
+    """Whether words of the server are of a known form, and every name in them is a word of the query."""
+    known = next(filter(None, (form.fullmatch(said) for form in _QUOTED)), None)
+    if known is None:
+        return False
+    names = [part for name in known.groups() for part in name.split(".")]
+    return all(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", query, re.IGNORECASE) for name in names)
+
+
+def _kind(error: Exception) -> str:
+    """What kind of query the server does not plan; its words are not told, because the planner looks at data."""
+    state = _state(error)
+    if state == "42601":
+        return _ONE_SELECT
+    if state == "0A000":
+        return f"PostgreSQL does not support what it does; {_ONE_SELECT}"
+    return _FORBIDDEN if state == "42501" else _failure(error)
 
 
 def _failure(error: Exception) -> str:
