@@ -18,6 +18,11 @@ from privmine.store.transactions import given_universe
 
 #: One row an item, one list a row, one column an item, one basket a line, numbers between blanks.
 LAYOUTS = ("long", "list", "one-hot", "baskets", "fimi")
+#: What reading text takes for granted where a cell in quotes may go on into the next line.
+QUOTES_MATCH = (
+    "the quotes around cells match within each unit's rows, so that no cell of one unit goes on into the rows "
+    "of another",
+)
 
 Labels: TypeAlias = list[Any]
 
@@ -234,12 +239,7 @@ class Asked:
     @property
     def assumes(self) -> tuple[str, ...]:
         """What reading text takes for granted by these options, as sentences for the receipt."""
-        if not self.multiline_cells:
-            return ()
-        return (
-            "the quotes around cells match within each unit's rows, so that no cell of one unit goes on into the rows "
-            "of another",
-        )
+        return QUOTES_MATCH if self.multiline_cells else ()
 
     def without_text(self, what: str) -> None:
         """Refuse the options of text files where there are none."""

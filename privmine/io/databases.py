@@ -63,7 +63,7 @@ def query_table(sql: str, database: str | PathLike[str] | None, asked: Asked) ->
             table = sqlite_table(sql, path, stack) if is_sqlite else duckdb_table(sql, path, stack, asked)
         if not table.columns:
             raise InputError(NO_SELECT)
-        return evolve(table, assumes=ASSUMED, close=stack.pop_all().close)
+        return evolve(table, assumes=table.assumes or ASSUMED, close=stack.pop_all().close)
 
 
 def _kind(path: Path) -> str:

@@ -69,7 +69,8 @@ def duckdb_table(sql: str, path: Path | None, stack: ExitStack, asked: Asked) ->
     if path is not None and not from_contents:
         from_contents = _TEXT_IN_PLAN.search(guarded(lambda: _plan(connection, sql))) is not None
     relation = guarded(lambda: connection.sql(sql))
-    table = evolve(_relation_table(relation, complaint), guessed=reads.guessed)
+    table = _relation_table(relation, complaint)
+    table = evolve(table, guessed=reads.guessed, assumes=table.assumes + reads.assumes)
     stack.callback(table.close)
     return evolve(table, known=_said(table, asked, sql)) if from_contents else table
 

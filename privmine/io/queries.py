@@ -6,7 +6,8 @@ may not. The parser names every table and every table function, however it is wr
 passes if its types are known without the data: of itself, as that of Parquet, or because its arguments fix all of
 them. The name of a file passes if DuckDB reads it as Parquet. Functions that read what a text names when the query
 runs, such as query_table('o.' || 'csv'), are not on the list, nor are functions that DuckDB may get later. Where
-DuckDB looks at rows to find the separator, the quotes or the form of a text file, that is a guess, and told as one.
+DuckDB looks at rows to find the separator, the quotes or the form of a text file, that is a guess, and told as one. So
+is a CSV file with quotes: one that is not closed takes the rows of others with it, until another one closes it.
 Whatever is not a select, such as a copy in a common table expression, could write exact rows and is refused as well.
 """
 
@@ -20,6 +21,7 @@ from typing import Any
 from attrs import frozen
 
 from privmine.errors import InputError
+from privmine.io.asked import QUOTES_MATCH
 
 NO_SELECT = "The query gives no table; it must be one select, and nothing else."
 #: Table functions whose types do not depend on what is in a file.
@@ -30,6 +32,13 @@ _KNOWN_TYPES = frozenset(
 #: Table functions that find types by looking at a file, unless their arguments fix them.
 _TEXT_READERS = frozenset(
     {"read_csv", "read_csv_auto", "read_json", "read_json_auto", "read_ndjson", "read_ndjson_auto"}
+)
+_CSV_READERS = frozenset({"read_csv", "read_csv_auto"})
+#: Arguments of read_csv that leave every line a row by itself, if there are no quotes; "" is the file. With others a
+#: line may go on into the next one: strict_mode=false lets an escape do so, and new_line= any other end of a line.
+_LINE_BY_LINE = frozenset(
+    {"", "all_varchar", "auto_detect", "columns", "compression", "dateformat", "decimal_separator", "delim", "filename"}
+    | {"header", "hive_partitioning", "hive_types_autocast", "nullstr", "quote", "sep", "skip", "timestampformat"}
 )
 _SELECT_NODES = frozenset({"SELECT_NODE", "SET_OPERATION_NODE", "CTE_NODE", "RECURSIVE_CTE_NODE"})
 #: DuckDB reads `a.csv?b.parquet` as CSV: what stands before a question mark counts as an ending, too.
@@ -63,18 +72,27 @@ class Reads:
     Attributes:
         names: whether names of columns may come from the contents of a file.
         dialect: whether DuckDB looks at rows to find the separator, the quotes or the form of a file.
+        multiline: whether a row of a CSV file may go on into the next line.
     """
 
     names: bool = False
     dialect: bool = False
+    multiline: bool = False
 
     def __or__(self, other: Reads) -> Reads:
-        return Reads(self.names or other.names, self.dialect or other.dialect)
+        return Reads(self.names or other.names, self.dialect or other.dialect, self.multiline or other.multiline)
 
     @property
     def guessed(self) -> dict[str, str]:
         """What was guessed by looking at rows, as the query would say it; empty if nothing was."""
-        return {"sql": "read_csv(…, auto_detect=false, columns={…}, delim=…, header=…)"} if self.dialect else {}
+        if not self.dialect and not self.multiline:
+            return {}
+        return {"sql": "read_csv(…, auto_detect=false, columns={…}, delim=…, quote='', header=…)"}
+
+    @property
+    def assumes(self) -> tuple[str, ...]:
+        """What it takes for granted, as sentences for the receipt."""
+        return QUOTES_MATCH if self.multiline else ()
 
 
 def check_query(tree: Any, catalog: Catalog) -> Reads:
@@ -134,7 +152,11 @@ def _check_function(function: dict[str, Any], catalog: Catalog) -> Reads:
     if not all(every_text + columns) or not every_text + columns:
         raise InputError(f"The query reads a text file without fixed types. {_ADVICE}")
     detects = [not _is_boolean(value, _FALSE) for argument, value in arguments if argument == "auto_detect"]
-    return Reads(names=True, dialect=any(detects) or not detects)
+    dialect = any(detects) or not detects
+    quotes = [_constant(value) != "" for argument, value in arguments if argument == "quote"]
+    # What DuckDB detects may be a mode in which lines go on as well, whatever the quotes are.
+    by_line = not dialect and quotes and not any(quotes) and {argument for argument, _ in arguments} <= _LINE_BY_LINE
+    return Reads(names=True, dialect=dialect, multiline=name in _CSV_READERS and not by_line)
 
 
 def _arguments(function: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -151,8 +173,13 @@ def _is_boolean(value: dict[str, Any], words: Set[str]) -> bool:
     """Whether a value is written in one of these ways; earlier versions of DuckDB write true as 't'::boolean."""
     if value.get("type") == "OPERATOR_CAST" and value["cast_type"].get("id") == "BOOLEAN":
         value = value["child"]
+    return str(_constant(value)).lower() in words
+
+
+def _constant(value: dict[str, Any]) -> Any:
+    """A value that is written as it is, such as 'a' or 1; None if it is an expression."""
     constant = value.get("literal") or value.get("value")
-    return isinstance(constant, dict) and str(constant.get("text", constant.get("value"))).lower() in words
+    return constant.get("text", constant.get("value")) if isinstance(constant, dict) else None
 
 
 _ADVICE = (

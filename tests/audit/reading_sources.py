@@ -39,6 +39,11 @@ def filled(text):
     return text != "" and one_line(text)
 
 
+def unseparated(text):
+    """A cell that is written as it is, quotes and all."""
+    return filled(text) and "," not in text
+
+
 def filled_lines(text):
     """A cell that may have line breaks."""
     return text != ""
@@ -253,10 +258,12 @@ def query_parquet(folder, rows, case):
 DETECTED = "read_csv('{}', all_varchar=true)"
 #: Nothing is left for DuckDB to find out; the names of the columns are the query's.
 _TYPES = ", ".join(f"'{name}': 'VARCHAR'" for name in COLUMNS)
-FIXED = f"read_csv('{{}}', auto_detect=false, header=true, columns={{{{{_TYPES}}}}})"
+QUOTED = f"read_csv('{{}}', auto_detect=false, header=true, columns={{{{{_TYPES}}}}})"
+#: Quotes are characters like any other, so that no row goes on into the next line.
+FIXED = QUOTED.replace("header", "quote='', header")
 
 
-def query_csv(folder, rows, case, reader=FIXED, **dialect):
+def query_csv(folder, rows, case, reader=QUOTED, **dialect):
     path = write_long(folder, rows, case, **dialect)["source"]
     return {"sql": QUERY + reader.format(path)}
 
@@ -485,9 +492,16 @@ SOURCES = [
     Source("parquet, guessed", write_parquet, guesses=True),
     # Queries
     Source("DuckDB over Parquet", query_parquet, LONG),
-    Source("DuckDB over CSV", query_csv, LONG, carries=filled),
+    Source("DuckDB over CSV", partial(query_csv, reader=FIXED, text=unquoted), LONG, carries=unseparated),
+    Source("DuckDB over CSV, quotes", query_csv, LONG, carries=filled, guesses=True),
     Source("DuckDB over CSV, all_varchar", partial(query_csv, reader=DETECTED), LONG, carries=filled, guesses=True),
-    Source("DuckDB over CSV, quotes where needed", partial(query_csv, quoting=csv.QUOTE_MINIMAL), LONG, carries=filled),
+    Source(
+        "DuckDB over CSV, quotes where needed",
+        partial(query_csv, quoting=csv.QUOTE_MINIMAL),
+        LONG,
+        carries=filled,
+        guesses=True,
+    ),
     Source("DuckDB table", write_duckdb, LONG),
     Source("DuckDB table, guessed", write_duckdb, guesses=True),
     Source("SQLite", write_sqlite, LONG),

@@ -356,12 +356,16 @@ def test_a_database_that_another_process_has_open(tmp_path):
     refused("not clear", sql="select 1 as a, 2 as b", database=path)
 
 
+FIXED = "auto_detect=false, header=true, columns={'order_id': 'VARCHAR', 'product': 'VARCHAR'}"
+
+
 @pytest.mark.parametrize(
     ("arguments", "is_guess"),
     [
         ("all_varchar=true", True),
         ("all_varchar=true, auto_detect=true", True),
-        ("auto_detect=false, header=true, columns={'order_id': 'VARCHAR', 'product': 'VARCHAR'}", False),
+        (f"{FIXED}, quote=''", False),
+        (f"{FIXED}, quote := '', delim=','", False),
     ],
 )
 def test_a_dialect_that_duckdb_finds_in_the_rows_is_a_guess(tmp_path, arguments, is_guess):
@@ -381,3 +385,43 @@ def test_a_dialect_that_duckdb_finds_in_the_rows_is_a_guess(tmp_path, arguments,
             pm.mine(baskets, k=1, epsilon=1, strict=True)
     else:
         assert len(pm.mine(baskets, k=1, epsilon=1, strict=True)) == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "mark"),
+    [
+        (FIXED, '"'),
+        (f"{FIXED}, quote='\"'", '"'),
+        (f"{FIXED}, quote=chr(34)", '"'),
+        (f"{FIXED}, quote='', strict_mode=false", '"'),
+        (f"{FIXED}, quote='', strict_mode=false, escape='@'", "@"),
+        (f"{FIXED}, quote='', new_line='\\r\\n', ignore_errors=true", ""),
+        ("all_varchar=true, header=true, delim=',', quote=''", ""),
+    ],
+)
+def test_a_quote_that_takes_the_rows_of_others(tmp_path, arguments, mark):
+    """Wherever a row may go on into the next line, strict mode refuses it, and the receipt has it as an assumption."""
+    path = tmp_path / "orders.csv"
+    path.write_text(f"order_id,product\n998,{mark}x\n1,bread\n2,bread\n998,y{mark}\n")
+    baskets = pm.read(
+        sql=f"select order_id, product from read_csv('{path}', {arguments})",  # noqa: S608 - words of ours
+        layout="long",
+        transaction="order_id",
+        item="product",
+        items=["bread"],
+    )
+    with pytest.raises(pm.PrivmineError, match=r"auto_detect=false, columns={…}, delim=…, quote='', header=…"):
+        pm.mine(baskets, k=1, epsilon=1, strict=True)
+    receipt = pm.mine(baskets, k=1, epsilon=1, simulate=True, seed=1).receipt
+    assert any("the quotes around cells match within each unit's rows" in line for line in receipt.assumptions)
+
+
+def test_a_quote_that_is_a_character_like_any_other(tmp_path):
+    """Then a line is a row, and nothing is assumed."""
+    path = tmp_path / "orders.csv"
+    path.write_text('order_id,product\n998,"x\n1,bread\n2,bread\n998,y"\n')
+    sql = f"select order_id, product from read_csv('{path}', {FIXED}, quote='')"  # noqa: S608 - words of ours
+    baskets = pm.read(sql=sql, layout="long", transaction="order_id", item="product", items=["bread", '"x', 'y"'])
+    assert baskets.store.item_supports().tolist() == [2, 1, 1]
+    receipt = pm.mine(baskets, k=1, epsilon=1, strict=True).receipt
+    assert not any("quotes" in line for line in receipt.assumptions)
