@@ -8,6 +8,8 @@ them. The name of a file passes if DuckDB reads it as Parquet. Functions that re
 runs, such as query_table('o.' || 'csv'), are not on the list, nor are functions that DuckDB may get later. Where
 DuckDB looks at rows to find the separator, the quotes or the form of a text file, that is a guess, and told as one. So
 is a CSV file with quotes: one that is not closed takes the rows of others with it, until another one closes it.
+The names of folders decide about types, too: DuckDB makes a column of product=7/a.parquet, and numbers of it until
+there is a folder product=x. So files pass only if they are all in one folder, or if the query turns this off.
 Whatever is not a select, such as a copy in a common table expression, could write exact rows and is refused as well.
 """
 
@@ -16,6 +18,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Set
+from pathlib import Path
 from typing import Any
 
 from attrs import frozen
@@ -33,6 +36,8 @@ _KNOWN_TYPES = frozenset(
 _TEXT_READERS = frozenset(
     {"read_csv", "read_csv_auto", "read_json", "read_json_auto", "read_ndjson", "read_ndjson_auto"}
 )
+#: Table functions that read no files.
+_NO_READERS = frozenset({"generate_series", "glob", "json_each", "json_tree", "range", "repeat", "unnest"})
 _CSV_READERS = frozenset({"read_csv", "read_csv_auto"})
 #: Arguments of read_csv that leave every line a row by itself, if there are no quotes; "" is the file. With others a
 #: line may go on into the next one: strict_mode=false lets an escape do so, and new_line= any other end of a line.
@@ -134,29 +139,65 @@ def _check_table(node: dict[str, Any], catalog: Catalog) -> None:
     known = name.lower()
     if "." in known and known not in catalog.tables and not _PARQUET_FILE.fullmatch(known):
         raise InputError(f"The query selects from {name}, which is neither a table nor a Parquet file. {_ADVICE}")
+    if "." in known and known not in catalog.tables and not _in_one_folder(name):
+        raise InputError(_FOLDERS)
 
 
 def _check_function(function: dict[str, Any], catalog: Catalog) -> Reads:
     name = function["function_name"].lower()
-    if name in _KNOWN_TYPES or name in catalog.macros:
+    if name in _NO_READERS or name in catalog.macros:
         return Reads()
-    if name not in _TEXT_READERS:
+    if name not in _KNOWN_TYPES | _TEXT_READERS:
         raise InputError(
             f"The query uses the function {name}(), and privmine does not know whether the types of its columns depend "
             f"on the data. Use tables, Parquet files, or one of these functions: "
             f"{', '.join(sorted(_KNOWN_TYPES | _TEXT_READERS))}; or pass the result as a frame."
         )
     arguments = list(_arguments(function))
+    ignores_folders = _ignores_folders(arguments)
+    if name in _KNOWN_TYPES and ignores_folders:
+        return Reads()
     every_text = [_is_boolean(value, _TRUE) for argument, value in arguments if argument == "all_varchar"]
     columns = [value.get("function_name") == "struct_pack" for argument, value in arguments if argument == "columns"]
-    if not all(every_text + columns) or not every_text + columns:
+    if name in _TEXT_READERS and (not all(every_text + columns) or not every_text + columns):
         raise InputError(f"The query reads a text file without fixed types. {_ADVICE}")
+    if not ignores_folders:
+        raise InputError(_FOLDERS)
     detects = [not _is_boolean(value, _FALSE) for argument, value in arguments if argument == "auto_detect"]
     dialect = any(detects) or not detects
     quotes = [_constant(value) != "" for argument, value in arguments if argument == "quote"]
     # What DuckDB detects may be a mode in which lines go on as well, whatever the quotes are.
     by_line = not dialect and quotes and not any(quotes) and {argument for argument, _ in arguments} <= _LINE_BY_LINE
     return Reads(names=True, dialect=dialect, multiline=name in _CSV_READERS and not by_line)
+
+
+def _ignores_folders(arguments: list[tuple[str, dict[str, Any]]]) -> bool:
+    """Whether no type depends on the names of the folders that a table function finds."""
+    columns = [value for argument, value in arguments if argument == "hive_partitioning"]
+    casts = [value for argument, value in arguments if argument == "hive_types_autocast"]
+    if columns and all(_is_boolean(value, _FALSE) for value in columns):
+        return True
+    if columns and casts and all(_is_boolean(value, _TRUE) for value in columns):
+        return all(_is_boolean(value, _FALSE) for value in casts)
+    files = [value for argument, value in arguments if not argument]
+    names = [_constant(name) for value in files for name in _elements(value)]
+    return bool(names) and all(isinstance(name, str) and _in_one_folder(name) for name in names)
+
+
+def _elements(value: dict[str, Any]) -> list[dict[str, Any]]:
+    """The elements of a list, or a value by itself."""
+    return [element for _, element in _arguments(value)] if value.get("function_name") == "list_value" else [value]
+
+
+def _in_one_folder(name: str) -> bool:
+    """Whether all files that a name matches are in the folder that it names, which DuckDB makes no column of."""
+    *folders, last = re.split(r"[/\\]", name)
+    if any(set("*?[=") & set(folder) for folder in folders) or "**" in last or name.lower().startswith("file:"):
+        return False
+    try:
+        return not Path(name).expanduser().is_dir()  # DuckDB reads all that is in it
+    except (OSError, RuntimeError, ValueError):
+        return True  # there is no such folder
 
 
 def _arguments(function: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -182,6 +223,13 @@ def _constant(value: dict[str, Any]) -> Any:
     return constant.get("text", constant.get("value")) if isinstance(constant, dict) else None
 
 
+_FOLDERS = (
+    "The query may take the names of folders for data: DuckDB makes columns of names such as product=7, and finds "
+    "their types by looking at all of them, so that one person's folder could change how others' labels read. Name the "
+    "files of one folder whose name has no =, such as 'orders/*.parquet'; or say that folders are no columns: from "
+    "read_parquet('orders/*/*.parquet', hive_partitioning=false), or that they are texts: hive_partitioning=true, "
+    "hive_types_autocast=false."
+)
 _ADVICE = (
     "DuckDB finds the types of a text file by looking at its rows, so that one person's row could change how others' "
     "labels read. Fix the types: from read_csv('orders.csv', all_varchar=true), or for JSON from "

@@ -425,3 +425,66 @@ def test_a_quote_that_is_a_character_like_any_other(tmp_path):
     assert baskets.store.item_supports().tolist() == [2, 1, 1]
     receipt = pm.mine(baskets, k=1, epsilon=1, strict=True).receipt
     assert not any("quotes" in line for line in receipt.assumptions)
+
+
+@pytest.fixture
+def parts(tmp_path, monkeypatch):
+    """Folders that are called by the product of the rows in them, in the working directory."""
+    monkeypatch.chdir(tmp_path)
+    for place in ("parts/product=2020-1-5", "parts/product=2020-1-6", "all.parquet/product=2020-1-5"):
+        (tmp_path / place).mkdir(parents=True)
+        pq.write_table(pa.table({"order_id": [1, 2], "n": ["a", "b"]}), tmp_path / place / "a.parquet")
+        (tmp_path / place / "a.csv").write_text("order_id\n1\n2\n")
+        (tmp_path / place / "a.json").write_text('{"order_id": 1}\n')
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        "'parts/*/*.parquet'",
+        "'parts/**/*.parquet'",
+        "'parts/product=*/a.parquet'",
+        "'parts/?roduct=2020-1-5/a.parquet'",
+        "'parts/product=2020-1-5/a.parquet'",
+        "'all.parquet'",
+        "read_parquet('parts/*/*.parquet')",
+        "read_parquet(['parts/*/a.parquet'])",
+        "read_parquet('parts/' || '*/a.parquet')",
+        "read_parquet('parts')",
+        "read_parquet('file:PLACE/all.parquet')",
+        "read_parquet('file://PLACE/all.parquet')",
+        "parquet_scan('parts/*/a.parquet')",
+        "read_parquet('parts/*/a.parquet', hive_partitioning=true)",
+        "read_parquet('parts/*/a.parquet', hive_types_autocast=false)",
+        "read_parquet('parts/*/a.parquet', hive_partitioning=true, hive_types_autocast=true)",
+        "read_csv('parts/*/a.csv', all_varchar=true)",
+        "read_json('parts/*/a.json', columns={'order_id': 'VARCHAR'})",
+        "read_json_objects('parts/*/a.json')",
+        "read_text('parts/*/a.json')",
+        "read_blob('parts')",
+    ],
+)
+def test_names_of_folders_that_decide_types(parts, table):
+    """DuckDB makes a column of product=2020-1-5, and dates of it until there is a folder product=x: refused."""
+    sql = f"select order_id, product from {table.replace('PLACE', str(parts))}"  # noqa: S608
+    refused("the names of folders", sql=sql, transaction="order_id", item="product")
+
+
+@pytest.mark.usefixtures("parts")
+@pytest.mark.parametrize(
+    ("table", "item", "labels"),
+    [
+        ("read_parquet('parts/*/*.parquet', hive_partitioning=false)", "n", ["a", "b"]),
+        (
+            "read_parquet('parts/*/*.parquet', hive_partitioning=true, hive_types_autocast=false)",
+            "product",
+            ["2020-1-5", "2020-1-6"],
+        ),
+        ("read_csv('parts/*/a.csv', all_varchar=true, hive_partitioning=false)", "order_id", ["1", "2"]),
+    ],
+)
+def test_names_of_folders_that_decide_no_types(table, item, labels):
+    """Where the query says that they are no columns, or texts."""
+    found = pm.read(sql=f"select order_id as basket, {item} from {table}", transaction="basket", item=item)  # noqa: S608
+    assert [str(label) for label in found.universe.labels.tolist()] == labels
