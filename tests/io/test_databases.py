@@ -401,6 +401,8 @@ def test_a_dialect_that_duckdb_finds_in_the_rows_is_a_guess(tmp_path, arguments,
 )
 def test_a_quote_that_takes_the_rows_of_others(tmp_path, arguments, mark):
     """Wherever a row may go on into the next line, strict mode refuses it, and the receipt has it as an assumption."""
+    if "strict_mode" in arguments and duckdb.__version__.startswith("1.1."):
+        pytest.skip("it has no such option")
     path = tmp_path / "orders.csv"
     path.write_text(f"order_id,product\n998,{mark}x\n1,bread\n2,bread\n998,y{mark}\n")
     baskets = pm.read(
