@@ -87,8 +87,11 @@ def relation_table(relation: Any, asked: Asked) -> Table:
         table = _relation_table(relation)
         stack.callback(table.close)
         # Where no plan can be had, nothing is known.
-        known = _said(table, asked) if from_contents or not plan.strip() else None
-        return evolve(table, known=known, close=stack.pop_all().close)
+        looks = from_contents or not plan.strip()
+        # What reads text in a relation may have found its types and its dialect in the rows.
+        guessed = {"sql": "the query of the relation, in which everything about its files is said"} if looks else {}
+        known = _said(table, asked) if looks else None
+        return evolve(table, known=known, guessed=guessed, close=stack.pop_all().close)
 
 
 def _relation_table(relation: Any, complaint: Callable[[Exception], str] = withheld) -> Table:

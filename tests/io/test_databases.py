@@ -490,3 +490,15 @@ def test_names_of_folders_that_decide_no_types(table, item, labels):
     """Where the query says that they are no columns, or texts."""
     found = pm.read(sql=f"select order_id as basket, {item} from {table}", transaction="basket", item=item)  # noqa: S608
     assert [str(label) for label in found.universe.labels.tolist()] == labels
+
+
+def test_a_relation_over_text_is_a_guess(tmp_path):
+    """DuckDB may have found its types in the rows, which strict mode refuses; one over Parquet is none."""
+    table = duckdb.sql("select * from (values (1, '250.00'), (2, '250.00')) as orders(order_id, product)")
+    table.write_csv(str(tmp_path / "orders.csv"))
+    table.write_parquet(str(tmp_path / "orders.parquet"))
+    options = {"layout": "long", "transaction": "order_id", "item": "product", "items": ["250.00"]}
+    text = pm.read(duckdb.sql(f"from '{tmp_path}/orders.csv'"), **options)
+    with pytest.raises(pm.PrivmineError, match="Strict mode"):
+        pm.mine(text, k=1, epsilon=1, strict=True)
+    assert not pm.read(duckdb.sql(f"from '{tmp_path}/orders.parquet'"), **options).origin.guessed
