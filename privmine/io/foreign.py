@@ -1,7 +1,8 @@
 """Files that are neither text nor Parquet, told by their first bytes, with what to do about them.
 
-Privacy: no text begins like this. Each mark has a byte that UTF-8 cannot begin with or a control
-character; where a mark could begin a text, the bytes after it must show that the file is none.
+Privacy: no text begins like this. Each mark has a byte that UTF-8 cannot begin with or control
+characters, and nothing below it is looked at to decide. Formats whose first bytes could be a line of
+text are told by the end of the name alone.
 """
 
 from __future__ import annotations
@@ -15,22 +16,22 @@ from privmine.errors import DataError
 
 #: How many bytes are looked at.
 HEAD = 4096
-#: What a text does not hold, except for tabs, ends of lines and form feeds.
-_CONTROL = re.compile(rb"[\x00-\x08\x0b\x0e-\x1f]")
+#: A byte that is no part of a line of printable text.
+_CONTROL = rb"[\x00-\x08\x0e-\x1f]"
 
 
 @frozen
 class _Kind:
-    """A kind of file: how it begins, what it is, and what to do; `certain` if no text begins like this."""
+    """A kind of file: how it begins, as no text does, what it is, what to do, and how its name ends if that tells it."""
 
     begins: re.Pattern[bytes]
     name: str
     advice: str
-    certain: bool = True
+    ending: str | None = None
 
 
-def _kind(begins: bytes, name: str, advice: str, *, certain: bool = True) -> _Kind:
-    return _Kind(re.compile(begins, re.DOTALL), name, advice, certain)
+def _kind(begins: bytes, name: str, advice: str, ending: str | None = None) -> _Kind:
+    return _Kind(re.compile(begins, re.DOTALL), name, advice, ending)
 
 
 _SHEET = "Save the sheet with the data as CSV, and read that."
@@ -47,21 +48,24 @@ _KINDS = (
     _kind(rb"SQLite format 3\x00", "a SQLite database", _QUERY),
     _kind(rb".{8}DUCK..\x00{6}", "a DuckDB database", _QUERY),
     _kind(rb"ARROW1\x00\x00", "an Arrow or Feather file", _TABLE),
-    _kind(rb"FEA1", "a Feather file", _TABLE, certain=False),
-    _kind(rb"Obj\x01", "an Avro file", _TABLE),
-    _kind(rb"ORC", "an ORC file", _TABLE, certain=False),
+    _kind(rb"FEA1\x00", "a Feather file", _TABLE),
+    _kind(rb"Obj\x01" + _CONTROL, "an Avro file", _TABLE),
+    _kind(rb"ORC" + _CONTROL * 2, "an ORC file", _TABLE, ".orc"),
     _kind(rb"\x89HDF\r\n", "an HDF5 file", _TABLE),
-    _kind(rb"PAR1", "a Parquet file", "Rename it so that its name ends in .parquet.", certain=False),
-    _kind(rb"%PDF-", "a PDF document", "Export the data behind it, for example as CSV.", certain=False),
+    # Both a page and the footer begin with a small number in Thrift.
+    _kind(rb"PAR1\x15[\x00-\x08]", "a Parquet file", "Rename it so that its name ends in .parquet."),
+    # Its first line is text, so that only the name tells it.
+    _kind(rb"(?!)", "a PDF document", "Export the data behind it, for example as CSV.", ".pdf"),
     _kind(rb"7z\xbc\xaf\x27\x1c", "a 7z archive", _UNPACK),
     _kind(rb"\x28\xb5\x2f\xfd", "a file compressed by zstd", _UNPACK),
     _kind(rb"\xfd7zXZ\x00", "a file compressed by xz", _UNPACK),
-    _kind(rb"BZh[1-9]1AY&SY", "a file compressed by bzip2", _UNPACK, certain=False),
+    # After a check sum comes the upper part of a number below 900,000.
+    _kind(rb"BZh[1-9]1AY&SY[^\r\n]{4}[\x00-\x06]", "a file compressed by bzip2", _UNPACK),
 )
 
 
 def refuse_foreign(path: Path, head: bytes) -> None:
-    """Refuse a file whose first bytes show that it is neither text nor Parquet."""
+    """Refuse a file whose first bytes, or the end of whose name, show that it is neither text nor Parquet."""
     for kind in _KINDS:
-        if kind.begins.match(head) and (kind.certain or _CONTROL.search(head)):
+        if kind.begins.match(head) or path.suffix.lower() == kind.ending:
             raise DataError(f"{path} is {kind.name}. {kind.advice.format(name=path.name)}")

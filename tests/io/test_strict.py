@@ -280,3 +280,62 @@ def test_the_form_of_a_gzip_file_is_that_of_the_file_in_it(tmp_path):
     (tmp_path / "a.tsv.gz").write_bytes(gzip.compress(b"bread\tmilk\ntea\nbread\tmilk\ttea\n"))
     assert _outcome(tmp_path / "a.tsv.gz", {"layout": "baskets"}) == 3
     assert _outcome(tmp_path / "a.tsv.gz", {}) == "strict"
+
+
+@pytest.mark.parametrize("mark", ["PAR1", "ORC", "ORCID", "FEA1", "%PDF-1.7", "BZh91AY&SY", "Obj"])
+@pytest.mark.parametrize("control", ["\x0b", "\x01", "\x1f"])
+def test_a_control_character_below_does_not_make_text_another_format(tmp_path, mark, control):
+    """What stands behind the mark decides, and no other row."""
+    path = tmp_path / "a.csv"
+    for more in ("", f"2,milk{control}fresh\n", f"3{control},milk\n"):
+        path.write_text(f"{mark},product\n" + "1,bread\n" * 50 + more)
+        found = pm.read(path, transaction=mark, item="product", layout="long", items=ITEMS, drop_missing=True)
+        assert found.store.count() == 1 + bool(more)
+    path.write_text(f"{mark}{control}milk\nbread\n")
+    assert pm.read(path, layout="baskets", separator=control).store.count() == 2
+
+
+def test_a_pattern_is_the_source_however_many_files_match_it(tmp_path):
+    """A file for each customer: a second customer must not change what the ledger is told."""
+    for customer in ("17", "18"):
+        for end, write in ((".parquet", _parquet_long), (".csv", lambda p, b: _long(p, b, ",")), (".dat", _numbers)):
+            write(tmp_path / f"customer_{customer}{end}", [["bread", "milk"]])
+            options = {} if end == ".dat" else LONG
+            assert pm.read(f"{tmp_path}/*{end}", **options).origin.source == f"{tmp_path}/*{end}"
+    (tmp_path / "a[1].csv").write_bytes((tmp_path / "customer_17.csv").read_bytes())
+    assert pm.read(tmp_path / "a[1].csv", **LONG).origin.source == "a[1].csv"
+    assert pm.read(tmp_path / "customer_17.csv", **LONG).origin.source == "customer_17.csv"
+
+
+def _parquet_long(path, baskets):
+    _parquet(path, baskets, "long")
+
+
+def _complaint(source, **options):
+    with pytest.raises(PrivmineError) as caught:
+        pm.read(source, **options)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("header", ["vorgang,artikel", "order_id,artikel", "order_id,product", "vorgang,artikel,preis"])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"layout": "long", "transaction": "order", "item": "thing"},
+        {"transaction": "order", "item": "thing"},
+        {"layout": "long"},
+        {"layout": "list", "item": "thing"},
+        {"layout": "one-hot", "transaction": "who"},
+    ],
+)
+def test_no_row_decides_what_is_said_of_the_columns_of_a_csv_file(tmp_path, header, options):
+    """Where the options say that it is a table, the first line alone tells whether its names may be shown."""
+    path = tmp_path / "a.csv"
+    cells = ",x" * (header.count(",") - 1)
+    said = set()
+    for rows in ("", f"1,brot{cells}\n", f"1,brot{cells}\n" * 50, f"1,brot{cells}\nA1,brot{cells}\n", "1\n"):
+        path.write_text(f"{header}\n{rows}")
+        if options == {"layout": "long"} and header == "order_id,product":
+            continue  # it is guessed, and read
+        said.add(_complaint(path, items=["brot"], **options))
+    assert len(said) <= 1
