@@ -143,6 +143,9 @@ def shows_names(sample: Sample, asked: Asked) -> bool:
 
     It does if one of its cells is asked for, or is what people call the column of an order or a
     product. What stands below tells nothing here: numbers below a basket are as likely as below names.
+
+    Privacy: where the options say that the file is a table, the first line alone decides, so that what a
+    message says of it does not depend on a row.
     """
     first = _first(sample)
     if not all(cell.strip() for cell in first):
@@ -150,7 +153,7 @@ def shows_names(sample: Sample, asked: Asked) -> bool:
     if any(name in first for name in asked.wanted):
         return True
     # Without a line below, nothing tells where the names end and data begins, should the end of the line be lost.
-    enough = any if _below(sample) else all
+    enough = any if not asked.declares_table and _below(sample) else all
     return _may_be_names(sample) and enough(map(says_what_it_is, first))
 
 
@@ -205,8 +208,10 @@ def csv_table(paths: Sequence[Path], sample: Sample, asked: Asked, name: str) ->
     def complaint(error: Exception) -> str:
         return complaint_of(error, asked.encoding)
 
-    known = None if shows_names(sample, asked) else frozenset[str]()
-    named = has_names(sample, asked)
+    shows = shows_names(sample, asked)
+    known = None if shows else frozenset[str]()
+    # Rows tell whether there are names only where that is guessed.
+    named = shows if asked.declares_table else has_names(sample, asked)
     return Table(name, tuple(first), kinds, batches, complaint, named=named, known=known, assumes=asked.assumes)
 
 
