@@ -82,6 +82,12 @@ def files_of(source: str | PathLike[str]) -> tuple[Path, ...]:
     return found
 
 
+def name_of(source: str | PathLike[str]) -> str:
+    """What a receipt calls files: a pattern as it was written, however many files match it, else the file's name."""
+    path = at_home(source)
+    return str(source) if has_magic(str(path)) and not path.exists() else path.name
+
+
 def format_of(path: Path) -> str:
     """What a file holds, by the end of its name alone; "text" if that tells nothing."""
     return FORMATS.get(ending(path), "text")

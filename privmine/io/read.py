@@ -17,7 +17,7 @@ from privmine.io.assembly import assemble
 from privmine.io.csv_in import csv_table, has_names, said_separator, sample_of, separator_of
 from privmine.io.databases import query_table
 from privmine.io.duckdb_in import relation_table
-from privmine.io.files_in import check_text, files_of, format_of, is_fimi
+from privmine.io.files_in import check_text, files_of, format_of, is_fimi, name_of
 from privmine.io.frames_in import frame_table, is_frame, is_of
 from privmine.io.json_in import json_table
 from privmine.io.layouts import choose_layout
@@ -160,7 +160,7 @@ def _read_query(source: Any, sql: str | None, database: str | PathLike[str] | No
 
 def _read_files(source: str | PathLike[str], asked: Asked) -> Transactions:
     paths = files_of(source)
-    name = str(source) if len(paths) > 1 else paths[0].name
+    name = name_of(source)
     kind = format_of(paths[0])
     if kind == "parquet":
         asked.without_text("a Parquet file")
