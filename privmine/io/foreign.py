@@ -22,7 +22,7 @@ _CONTROL = rb"[\x00-\x08\x0e-\x1f]"
 
 @frozen
 class _Kind:
-    """A kind of file: how it begins, as no text does, what it is, what to do, and how its name ends if that tells it."""
+    """A kind of file: how it begins, as no text does, what it is, what to do, and the end of its name if that tells."""
 
     begins: re.Pattern[bytes]
     name: str
