@@ -3,6 +3,7 @@
 Privacy: whether a `.json` file is an array or has a row a line is told by its first character, and no
 row decides: `[` begins an array, whose entries are rows. Lines that are lists are for `.jsonl`. Which
 columns there are, and which hold lists, is told by the rows, and so is a guess unless options say it.
+A column that an option names is there, whether or not a row has it.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from privmine.io.files_in import LONGEST_LINE, ending, lines_of, opened_text, re
 from privmine.io.layouts import says_what_it_is
 from privmine.io.tables import SAMPLE_ROWS, Batches, Table, arrow
 from privmine.io.values import column_of, kind_of_values
+from privmine.store.labels import text_of
 
 #: What the column is called where a line is a list and no object.
 _LISTS = "items"
@@ -33,50 +35,55 @@ _BLANKS = " \t\r\n"
 def json_table(paths: Sequence[Path], asked: Asked, name: str, *, whole: bool = False) -> Table:
     """A table of JSON files; its columns are those that options name, and the keys that occur in the first rows.
 
+    A column that an option names is there whatever the rows hold: where no row has it, as where its name is
+    misspelt, all its cells are missing, which is refused, or with `drop_missing` leaves nothing. In the layout
+    one-hot with `items` the columns are these items and what options name, and nothing else: a key that a
+    row does not have is false there, and only a null is a missing value.
+
     Privacy: keys may be data, such as the names of persons, so that messages show only those that were
-    asked for or that every row looked at has.
+    asked for or that are what people call the column of an order or a product.
 
     Args:
         paths: the files.
         asked: the options.
         name: what messages call the table.
-        whole: whether the keys of all rows are columns, as one-hot needs it: a key that is none would
-            be an item that is lost.
+        whole: whether the keys of all rows are columns, as one-hot needs it without `items`: a key that is none
+            would be an item that is lost.
     """
 
     def rows() -> Iterator[dict[str, Any]]:
         return chain.from_iterable(_rows(path, asked) for path in paths)
 
+    flags = [text_of(item) for item in asked.items or ()] if asked.layout == "one-hot" else []
     coming = rows()
     sample = list(islice(coming, SAMPLE_ROWS))
-    found = {key: [row.get(key) for row in sample] for key in dict.fromkeys(chain.from_iterable(sample))}
-    lacking = set(asked.wanted) - set(found)
-    for row in coming if whole or lacking else ():
-        found.update((key, [value]) for key, value in row.items() if key not in found and (whole or key in lacking))
-    if not found and asked.layout is not None:
-        # A table without rows has the columns that it is said to have.
-        found = {column: [] for column in asked.wanted}
-    if asked.layout == "one-hot" and found.keys() <= set(asked.wanted):
-        # So has one whose baskets are all empty: no row decides whether it has columns of items.
-        found |= {str(item): [] for item in asked.items or ()}
-    if not found:
+    keys = dict.fromkeys(flags or chain.from_iterable(sample))
+    for row in coming if whole and not flags else ():
+        keys.update(dict.fromkeys(row))
+    if not keys and (asked.layout is None or not asked.wanted):
         raise DataError(
             f"{name} has no row that could be read; a row is an object such as {{'order_id': …, 'product': …}} or a "
             "list of items."
         )
+    columns = tuple(keys | dict.fromkeys(asked.wanted))
+    found = {key: [row.get(key) for row in sample] for key in columns}
     if asked.layout == "list" and asked.item in found:
         found[asked.item] = [[]]
-    columns, kinds = tuple(found), tuple(map(kind_of_values, found.values()))
-    common = set.intersection(*map(set, sample)) if len(sample) > 1 else set(filter(says_what_it_is, columns))
-    known = frozenset(common | {_LISTS} | set(asked.wanted))
-    table = Table(name, columns, kinds, lambda _: iter(()), inferred=frozenset(columns), known=known)
+    kinds = tuple(map(kind_of_values, found.values()))
+    absent = dict.fromkeys(set(flags) - set(asked.wanted), False)
+    known = frozenset({_LISTS, *asked.wanted, *filter(says_what_it_is, columns)})
+    common = frozenset(set.intersection(*map(set, sample)) if len(sample) > 1 else ())
+    table = Table(name, columns, kinds, lambda _: iter(()), inferred=frozenset(columns), known=known, common=common)
 
     def batches(positions: Sequence[int]) -> Batches:
         pa = arrow()
         coming = rows()
         wanted = [(columns[p], table.shown(p), kinds[p] == "list") for p in positions]
         while chunk := list(islice(coming, _CHUNK)):
-            arrays = [column_of([row.get(key) for row in chunk], shown, lists=lists) for key, shown, lists in wanted]
+            arrays = [
+                column_of([row.get(key, absent.get(key)) for row in chunk], shown, lists=lists)
+                for key, shown, lists in wanted
+            ]
             yield pa.RecordBatch.from_arrays(arrays, names=[str(place) for place in range(len(arrays))])
 
     return evolve(table, batches=batches)
@@ -85,6 +92,11 @@ def json_table(paths: Sequence[Path], asked: Asked, name: str, *, whole: bool = 
 def _rows(path: Path, asked: Asked) -> Iterator[dict[str, Any]]:
     """The rows of a file, each as an object."""
     for place, value in read_on(path, _values(path, asked), asked.encoding):
+        if isinstance(value, list) and asked.layout == "one-hot":
+            raise DataError(
+                f"{path}, {place}: a list, where the layout one-hot has an object such as {{'bread': 1, 'milk': 0}}. "
+                "If each row is a list of items, pass layout='list' and item='items' (--layout list --item items)."
+            )
         if isinstance(value, list):
             yield {_LISTS: value}
         elif isinstance(value, dict):

@@ -76,7 +76,7 @@ def choose_layout(table: Table, asked: Asked) -> Layout:
     layout = chooser.chosen()
     # A guess is told with the names of the columns, so that these must be known to be names.
     guessed = [column for role, column in layout.guessed.items() if role in ("transaction", "item")]
-    if not set(guessed) <= set(table.showable):
+    if not set(guessed) <= {*table.showable, *(table.common or ())}:
         raise chooser.unclear()
     return layout
 

@@ -191,9 +191,19 @@ def _read_files(source: str | PathLike[str], asked: Asked) -> Transactions:
 
 
 def _read_json(paths: tuple[Path, ...], asked: Asked, name: str, title: str) -> Transactions:
+    if asked.layout in ("baskets", "fimi"):
+        raise InputError(
+            f"The layout {asked.layout} is for text files; {title} is a table. Say another layout, or none."
+        )
     table = json_table(paths, asked, title)
-    if choose_layout(table, asked).kind == "one-hot":
+    layout = choose_layout(table, asked)
+    if layout.kind == "one-hot" and asked.items is None:
         table = json_table(paths, asked, title, whole=True)
+    elif layout.kind == "one-hot" and asked.layout is None:
+        # As if what was guessed had been said.
+        transaction = None if layout.transaction is None else table.columns[layout.transaction]
+        asked = evolve(asked, layout="one-hot", transaction=transaction)
+        table = evolve(json_table(paths, asked, title), guessed=layout.guessed)
     return _read_table(table, asked, name)
 
 

@@ -102,6 +102,7 @@ class Table:
         complaint: says in words what an error of the source means, without its message.
         named: whether the names seem to be names; the first line of a headless file is data.
         known: the names that messages may show, since they are known to be no data; None for all of them.
+        common: further names that a guess may go by, where the rows decide that, but that no list of columns shows.
         assumes: what reading it takes for granted, as sentences for the receipt.
         guessed: what was guessed to read it, in the words of the options that would say it.
         close: lets go of what was opened for the table.
@@ -115,6 +116,7 @@ class Table:
     inferred: frozenset[str] = frozenset()
     named: bool = True
     known: frozenset[str] | None = None
+    common: frozenset[str] | None = None
     assumes: tuple[str, ...] = ()
     guessed: Mapping[str, str] = field(factory=dict)
     close: Callable[[], None] = field(default=_nothing, repr=False)
@@ -165,7 +167,9 @@ class Table:
         if not names:
             return "The names of its columns are not shown, because they may be data; pass them as they stand there."
         more = f" and {len(names) - _LISTED:,} more" if len(names) > _LISTED else ""
-        others = "" if len(names) == len(self.columns) else " Others are not shown, because they may be data."
+        # Where the rows have the names, whether there are others is for no message to tell.
+        all_shown = self.common is None and len(names) == len(self.columns)
+        others = "" if all_shown else " Others are not shown, because they may be data."
         return f"Its columns are: {', '.join(names[:_LISTED])}{more}.{others}"
 
 

@@ -271,8 +271,9 @@ def test_a_column_that_first_occurs_far_below(tmp_path):
     path.write_text('{"items": ["a"]}\n' * 3000 + '{"items": ["b"], "who": 1}\n')
     found = pm.read(path, layout="list", item="items", transaction="who", drop_missing=True)
     assert found.store.count() == 1
-    with pytest.raises(PrivmineError, match="no column 'whose'"):
-        pm.read(path, layout="list", item="items", transaction="whose", drop_missing=True)
+    assert pm.read(path, layout="list", item="items", transaction="whose", drop_missing=True).store.count() == 0
+    with pytest.raises(PrivmineError, match="missing values in the column 'whose'"):
+        pm.read(path, layout="list", item="items", transaction="whose")
 
 
 def test_the_form_of_a_gzip_file_is_that_of_the_file_in_it(tmp_path):
@@ -339,3 +340,55 @@ def test_no_row_decides_what_is_said_of_the_columns_of_a_csv_file(tmp_path, head
             continue  # it is guessed, and read
         said.add(_complaint(path, items=["brot"], **options))
     assert len(said) <= 1
+
+
+def test_whether_any_row_of_json_has_a_key_is_not_answered(tmp_path):
+    """A column that an option names is there, and its cells may all be missing."""
+    rows = [{"order_id": n, "product": "bread"} for n in range(30)]
+    more = [*rows, {"order_id": 99, "product": "milk", "diagnosis": "[a]"}]
+    for column in ("diagnosis", "diagnoses"):
+        for layout in ("long", "list"):
+            said = set()
+            options = {"layout": layout, "transaction": "order_id", "item": column}
+            for neighbour in (rows, [{**row, "diagnosis": None} for row in rows]):
+                _json(tmp_path / "a.jsonl", neighbour)
+                assert _outcome(tmp_path / "a.jsonl", options) == len(neighbour)
+                said.add(_complaint(tmp_path / "a.jsonl", items=ITEMS, **options))
+            _json(tmp_path / "a.jsonl", more)
+            if layout == "long":
+                assert _outcome(tmp_path / "a.jsonl", options) == len(more)
+                said.add(_complaint(tmp_path / "a.jsonl", items=ITEMS, **options))
+            assert len(said) == 1
+
+
+def test_one_row_of_json_does_not_change_the_list_of_columns(tmp_path):
+    """Only names that say what they are, or that were asked for, are listed; and others are never said to be none."""
+    rows = [{"order_id": n, "product": ["bread"], "coupon": ["x"]} for n in range(30)]
+    odd = [{"order_id": 99, "product": ["milk"]}, {"order_id": 98, "product": ["tea"], "coupon": ["x"], "anna": 1}]
+    for options in ({}, {"layout": "long"}, {"layout": "list"}, {"layout": "fimi"}, {"layout": "baskets"}):
+        said = set()
+        for neighbour in (rows, *([*rows, row] for row in odd)):
+            _json(tmp_path / "a.jsonl", neighbour)
+            said.add(_complaint(tmp_path / "a.jsonl", **options))
+        assert len(said) == 1
+        assert "coupon" not in said.pop()
+    _json(tmp_path / "a.jsonl", [{"order_id": 1, "item": ["a"], "product": ["a"]}] * 3)
+    assert "Others are not shown" in _complaint(tmp_path / "a.jsonl")
+
+
+def test_a_key_outside_the_catalogue_changes_nothing_about_other_rows(tmp_path):
+    """With items= the columns of a one-hot table are the items: a key that is not there is false, null is missing."""
+    rows = [{"bread": 1}, {"bread": 1, "milk": 0}, {"milk": True}] * 10
+    for more in ([], [{"bread": 1, "milk": 0, "secret": 1}], [{"secret": ["x"]}], [{}]):
+        _json(tmp_path / "a.jsonl", [*rows, *more])
+        found = pm.read(tmp_path / "a.jsonl", layout="one-hot", items=["bread", "milk", 12])
+        assert found.store.count() == 30 + len(more)
+        assert found.universe.labels.tolist() == ["bread", "milk", "12"]
+    _json(tmp_path / "a.jsonl", [*rows, {"bread": None}])
+    assert "missing values in" in _complaint(tmp_path / "a.jsonl", layout="one-hot", items=["bread", "milk"])
+    assert pm.read(tmp_path / "a.jsonl", layout="one-hot", items=["bread"], drop_missing=True).store.count() == 31
+    _json(tmp_path / "a.jsonl", [{"bread": True, "milk": False}, {"bread": True}])
+    guessed = pm.read(tmp_path / "a.jsonl", items=["bread", "milk"])
+    assert (guessed.store.count(), dict(guessed.origin.guessed)) == (2, {"layout": "one-hot"})
+    _json(tmp_path / "a.jsonl", [["bread"]])
+    assert "layout='list'" in _complaint(tmp_path / "a.jsonl", layout="one-hot", items=["bread"])
