@@ -15,7 +15,7 @@ import csv
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
 
 from attrs import frozen
@@ -229,10 +229,6 @@ def read_lines(path: Path, separator: str, asked: Asked) -> Iterator[list[str]]:
 def _lines(path: Path, separator: str, asked: Asked) -> Iterator[list[str]]:
     with opened_text(path, asked.encoding) as text:
         lines = lines_of(text, path)
-        if said_separator(path, asked) is None:
-            # Where the separator is said, a first line such as `sep=;` is a basket like any other.
-            first = next(lines, "")
-            lines = lines if told_separator(first) is not None else chain([first] if first else [], lines)
         # A mark of the byte order means nothing in front of any line, since it means nothing in front of the first.
         unmarked = (line.lstrip(BYTE_ORDER) if line[0] == BYTE_ORDER else line for line in lines)
         reader = csv.reader(unmarked, delimiter=separator, skipinitialspace=separator != " ", strict=True)

@@ -105,7 +105,6 @@ def test_tables(columns, options, guessed):
             {"transaction": "order_id", "item": "product", "separator": ";"},
         ),
         ("a.csv", '"SEP=|"\r\norder_id|item\r\n1|a\r\n1|b\r\n2|b', {"layout": "long", "separator": "|"}, None),
-        ("a.txt", "sep=;\na;b\nb\n", {"layout": "baskets"}, None),
         ("a.tsv", "a\tb\n1\t1\n0\t1\n", {"layout": "one-hot", "separator": "tab"}, {}),
         ("a.csv", "a,b,c\n1,1,0\n0,1,0\n", {"items": ["a", "b", "c"]}, {"layout": "one-hot"}),
         ("a.tsv", "a\tb\ntrue\tTRUE\nfalse\t1\n", {"layout": "one-hot"}, {}),

@@ -222,12 +222,12 @@ def test_a_mark_of_the_byte_order_means_nothing_in_front_of_any_line(tmp_path):
     assert found.universe.labels.tolist() == ["bread", "\ufeffmilk", "\ufefftea"]
 
 
-def test_a_line_that_tells_the_separator_is_a_basket_where_the_separator_is_said(tmp_path):
-    """So it is one wherever it stands; where the separator is guessed, it tells it, and strict mode refuses."""
+def test_a_line_that_tells_the_separator_is_a_basket_like_any_other(tmp_path):
+    """So it is one wherever it stands; where the separator is guessed, it tells that, and strict mode refuses."""
     path = tmp_path / "a.txt"
     path.write_text("sep=;\nbread;milk\n")
     assert pm.read(path, layout="baskets", separator=";").store.count() == 2
-    assert pm.read(path, layout="baskets").store.count() == 1
+    assert pm.read(path, layout="baskets").store.count() == 2
     assert dict(pm.read(path, layout="baskets").origin.guessed) == {"separator": ";"}
 
 
