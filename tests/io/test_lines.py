@@ -246,12 +246,17 @@ FOREIGN = {
 
 @pytest.mark.parametrize("name", FOREIGN)
 def test_files_that_are_no_text_are_named(tmp_path, name):
-    """By their first bytes, whatever their name, compressed or not, and with what to do."""
+    """By their first bytes, whatever their name, compressed or not, and with what to do.
+
+    The first bytes of ORC without compression and of PDF could be a line of text, so that only the name tells these.
+    """
     make, words = FOREIGN[name]
     make(tmp_path / name)
     content = (tmp_path / name).read_bytes()
     assert f"{name} is {words}" in message(tmp_path / name)
     assert f"{name} is {words}" in message(tmp_path / name, layout="baskets", separator=",", encoding="latin-1")
+    if name in ("a.orc", "a.pdf"):
+        return
     for other in ("a.csv", "a.dat", "a.jsonl", "a.json"):
         (tmp_path / other).write_bytes(content)
         assert f"{other} is {words.split('.')[0]}" in message(tmp_path / other)
