@@ -13,11 +13,11 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
+from privmine.datasets.repeated import RepeatedStore
 from privmine.errors import InputError
 from privmine.io.sparse_out import MOST_COLUMNS
 from privmine.io.writers import FORMATS, target, write
 from privmine.model import Unit
-from privmine.store.protocol import Store
 from privmine.store.transactions import Transactions
 
 ODD = [
@@ -209,15 +209,11 @@ def test_a_copy_would_forget_whose_a_transaction_is(tmp_path) -> None:
 
 def test_what_cannot_be_written(tmp_path) -> None:
     """Lists are read first, and a store that gives out counts alone has nothing to write."""
-
-    class Elsewhere(Store):
-        pass
-
     with pytest.raises(InputError, match=r"make them with privmine\.read first"):
         write([["a"]], tmp_path / "out.csv")  # type: ignore[arg-type]
     known = Transactions.from_lists([["a"]])
     with pytest.raises(InputError, match="gives out counts only"):
-        write(Transactions(known.universe, Elsewhere()), tmp_path / "out.csv")
+        write(Transactions(known.universe, RepeatedStore(known.store, 2)), tmp_path / "out.csv")
     assert list(tmp_path.iterdir()) == []
 
 
