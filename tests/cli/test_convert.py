@@ -195,7 +195,7 @@ def test_items_restrict_the_copy(tmp_path) -> None:
         (["data.jsonl", "nowhere/copy.csv"], "There is no directory"),
         (["missing.jsonl", "copy.csv"], "missing.jsonl"),
         (["data.jsonl", "copy.dat"], "line break"),
-        (["data.jsonl", "copy.csv", "--item", "things"], "Its columns are: items"),
+        (["data.jsonl", "copy.csv", "--item", "things"], "holds lists, not labels"),
         (["wide.jsonl", "copy.csv", "--to", "one-hot"], "2,001 columns"),
     ],
 )
