@@ -209,7 +209,8 @@ def _lines(path: str | PathLike[str], what: str) -> list[str]:
 def _text(path: str | PathLike[str], what: str) -> str:
     try:
         text = at_home(path).read_text(encoding="utf-8-sig")
-        if "\0" not in text:
+        # A name may hold anything; the list of items is typed by people.
+        if "\0" not in text or what != "item file":
             return text
         # UTF-16 without a mark of the byte order: every second byte of plain letters is a zero.
         problem = f"The {what} {path} holds zero bytes, so it is not UTF-8 text but perhaps UTF-16. Save it as UTF-8."

@@ -224,7 +224,7 @@ def _read_object(source: Any, asked: Asked) -> Transactions:
         return read_sparse(source.sparse.to_coo(), asked, Origin("one-hot", "a sparse frame"))
     if is_of(source, "duckdb", "_duckdb"):
         return _read_table(relation_table(source, asked), asked)
-    if hasattr(source, "__arrow_c_stream__") or hasattr(source, "__arrow_c_array__"):
+    if is_frame(source) or hasattr(source, "__arrow_c_stream__") or hasattr(source, "__arrow_c_array__"):
         pruned = _pruned(source, asked)
         return _read_table(frame_table(pruned, asked) if is_frame(pruned) else from_stream(pruned, "the frame"), asked)
     if hasattr(source, "read"):
