@@ -11,6 +11,8 @@ import warnings
 from collections import Counter
 from functools import partial
 from importlib import import_module
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
 from random import Random
 
 import numpy as np
@@ -26,7 +28,13 @@ from privmine.io.queries import Reads
 from privmine.store import transactions
 from privmine.store.labels import text_of, unit_of
 
-from .reading_sources import CSV, SLOW, SOURCES, query_csv
+# By its path: early versions of pytest cannot import one test module from another.
+_spec = spec_from_file_location("reading_sources", Path(__file__).with_name("reading_sources.py"))
+assert _spec is not None
+assert _spec.loader is not None
+_sources = module_from_spec(_spec)
+_spec.loader.exec_module(_sources)
+CSV, SLOW, SOURCES, query_csv = _sources.CSV, _sources.SLOW, _sources.SOURCES, _sources.query_csv
 
 #: The module, not the function of this name.
 read = import_module("privmine.io.read")

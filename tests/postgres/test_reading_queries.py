@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+
 import pyarrow as pa
 import pytest
 from adbc_driver_postgresql import dbapi
 
 from privmine.audit.reading import COLUMNS, Source, audit_source
 
-from ..audit.reading_sources import LONG, QUERY, long_table
+# By its path: early versions of pytest cannot import one test module from another.
+_spec = spec_from_file_location("reading_sources", Path(__file__).parents[1] / "audit" / "reading_sources.py")
+assert _spec is not None
+assert _spec.loader is not None
+_sources = module_from_spec(_spec)
+_spec.loader.exec_module(_sources)
+LONG, QUERY, long_table = _sources.LONG, _sources.QUERY, _sources.long_table
 
 pytestmark = pytest.mark.postgres
 

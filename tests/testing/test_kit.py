@@ -214,7 +214,7 @@ class Widest:
         (Counts(error=-1.0), "result", "a standard error is negative"),
         (Counts(error=math.nan), "result", "a count or a standard error is not a finite number"),
         (Laws(draws=2), "result", "a standard error is not that of its law of noise"),
-        (Laws(widest=-1.0), "result", "The law Widest of a count"),
+        (Laws(widest=-1.0), "result", "gives no intervals: half-widths must be finite"),
     ],
 )
 def test_every_stage_has_contracts(mutant: object, contract: str, words: str) -> None:
