@@ -24,11 +24,10 @@ from attrs import define
 from privmine.errors import InputError
 from privmine.model import FloatArray, IntArray
 from privmine.noise.protocol import Tail
-from privmine.noise.selection import RandomBits
+from privmine.noise.uniform import FIRST_BITS, RandomBits, Uniform
 
 _INFINITY = Decimal("Infinity")
 _ZERO, _HALF, _ONE, _TWO = Decimal(0), Decimal("0.5"), Decimal(1), Decimal(2)
-_BITS = 64
 # Below this of 2^64, the first bits tell too little of a noise to bound it from above in floats:
 # −ln u is then at least 32·ln 2 > 22. Above it, they leave −ln u uncertain by less than 2^(−31).
 _FEW_BITS = 2**32
@@ -70,7 +69,7 @@ class _Rounded:
             self._up.multiply(factor.high if x.high >= 0 else factor.low, x.high),
         )
 
-    def exponential(self, uniform: _Uniform) -> _Bounds:
+    def exponential(self, uniform: Uniform) -> _Bounds:
         """−ln u: an exponential variable."""
         if not uniform.numerator:
             # Nothing but zeros so far: u is below 2^(−bits), and ln 2 > 0.69.
@@ -107,26 +106,13 @@ class _Rounded:
 
 
 @define
-class _Uniform:
-    """A uniform number from numerator/2^bits to (numerator + 1)/2^bits, known better when it must be."""
-
-    numerator: int
-    bits: int = _BITS
-
-    def extend(self, random_bits: RandomBits) -> None:
-        """Draw as many bits again; a new number in its place would favour what is decided easily."""
-        self.numerator = self.numerator << self.bits | random_bits(self.bits)
-        self.bits *= 2
-
-
-@define
 class _Listed:
     """A listed candidate with its score, and its noise as a sign and a uniform number."""
 
     index: int
     score: int
     negative: bool
-    uniform: _Uniform
+    uniform: Uniform
 
 
 def noisy_top(
@@ -156,8 +142,8 @@ def noisy_top(
     if not 0 <= n <= len(scores) + tail.size:
         raise InputError(f"There are fewer than {n} candidates, so {n} of them cannot be selected; lower n.")
     listed = _contenders(scores, n, scale, random_bits)
-    gaps = [_Uniform(random_bits(_BITS)) for _ in range(min(n, tail.size))]
-    bits = _BITS
+    gaps = [Uniform(random_bits(FIRST_BITS)) for _ in range(min(n, tail.size))]
+    bits = FIRST_BITS
     while True:
         arithmetic = _Rounded(bits // 3 + tail.size.bit_length() // 3 + 20)
         factor = arithmetic.ratio(scale)
@@ -182,12 +168,12 @@ def _contenders(scores: IntArray, n: int, scale: Fraction, random_bits: RandomBi
     count = len(scores)
     if not n or not count:
         return []
-    words = np.frombuffer(random_bits(_BITS * count).to_bytes(8 * count, "little"), dtype="<u8")
+    words = np.frombuffer(random_bits(FIRST_BITS * count).to_bytes(8 * count, "little"), dtype="<u8")
     signs = np.frombuffer(random_bits(8 * count).to_bytes(count, "little"), dtype=np.uint8) & 1 == 1
     low, high = _float_bounds(scores, words, signs, float(scale))
     reach = np.partition(low, count - n)[count - n] if n < count else -np.inf
     return [
-        _Listed(index, int(scores[index]), bool(signs[index]), _Uniform(int(words[index])))
+        _Listed(index, int(scores[index]), bool(signs[index]), Uniform(int(words[index])))
         for index in np.flatnonzero(high >= reach).tolist()
     ]
 
@@ -212,7 +198,7 @@ def _laplace(arithmetic: _Rounded, candidate: _Listed) -> _Bounds:
     return _Bounds(_minus(size.high), _minus(size.low)) if candidate.negative else size
 
 
-def _largest(arithmetic: _Rounded, gaps: list[_Uniform], size: int) -> Iterator[_Bounds]:
+def _largest(arithmetic: _Rounded, gaps: list[Uniform], size: int) -> Iterator[_Bounds]:
     """The largest of `size` Laplace noises, falling."""
     s = _Bounds(_ZERO, _ZERO)
     for taken, uniform in enumerate(gaps):

@@ -9,6 +9,7 @@ from attrs import frozen
 from numpy.typing import NDArray
 
 from privmine.model import IntArray
+from privmine.privacy.noise import Noise
 
 
 @frozen
@@ -38,8 +39,14 @@ class NoiseSource(Protocol):
     @property
     def private(self) -> bool: ...
 
-    def laplace(self, values: IntArray, scale: Fraction) -> NDArray[Any]:
-        """Add independent Laplace noise of at least this scale to each value."""
+    def draws(self, noise: Noise) -> Noise:
+        """The noise that this source adds when it is asked for that one: the same, or its like in floating point."""
+
+    def add(self, values: IntArray, noise: Noise) -> NDArray[Any]:
+        """Add to each value an independent draw of this noise, which `draws` gave; never less than that.
+
+        Values that get discrete noise stay whole numbers.
+        """
 
     def select(self, scores: IntArray, n: int, rate: Fraction, tail: Tail | None = None) -> IntArray:
         """Draw n candidates one after another without replacement, each with weight e^(rate·score).

@@ -18,11 +18,13 @@ from opendp.mod import enable_features
 
 from privmine.errors import InputError
 from privmine.model import IntArray
+from privmine.noise.elliptope import elliptope_noise
 from privmine.noise.faults import fault, faulty_version
 from privmine.noise.noisy_top import noisy_top
 from privmine.noise.protocol import Tail
 from privmine.noise.selection import select
 from privmine.noise.vectorised import LARGEST_SCALE, discrete_laplace
+from privmine.privacy.noise import DiscreteElliptope, DiscreteLaplace, Noise
 
 # OpenDP takes 9 µs a draw, with any number of threads. So many draws take 10 ms there; for more,
 # the vectorised sampler is faster, and below that it pays to rely on code that others review.
@@ -50,6 +52,28 @@ class SecureNoise:
     def name(self) -> str:
         """What samples, with its version."""
         return f"exact discrete noise (OpenDP {version('opendp')}), entropy of the operating system"
+
+    def draws(self, noise: Noise) -> Noise:
+        """Itself."""
+        return noise
+
+    def add(self, values: IntArray, noise: Noise) -> IntArray:
+        """Add discrete noise to each value, exactly."""
+        if isinstance(noise, DiscreteElliptope) and noise.is_discrete:
+            return self.elliptope(values, noise.variables, noise.scale)
+        if not isinstance(noise, DiscreteLaplace):
+            raise InputError(f"There is no exact sampler for {noise.distribution}; use another source of noise.")
+        return self.laplace(values, noise.scale)
+
+    def elliptope(self, values: IntArray, variables: int, scale: Fraction) -> IntArray:
+        """Add noise of the cone of moment matrices to one: scale·(A − B), rounded to whole numbers, exactly.
+
+        Where a sum does not fit in 64 bits it saturates.
+        """
+        values = _checked(values, scale, "scale")
+        sums = [value + noise for value, noise in zip(values.tolist(), elliptope_noise(variables, scale), strict=True)]
+        limit = np.iinfo(np.int64).max
+        return np.array([max(-limit, min(total, limit)) for total in sums], dtype=np.int64)
 
     def laplace(self, values: IntArray, scale: Fraction) -> IntArray:
         """Add independent discrete Laplace noise, Pr[x] ∝ e^(−|x|/scale), to each value.

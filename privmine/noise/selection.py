@@ -29,13 +29,10 @@ from privmine.errors import InputError
 from privmine.model import FloatArray, IntArray
 from privmine.noise.exponential import exp_minus, working_context
 from privmine.noise.protocol import Tail
+from privmine.noise.uniform import FIRST_BITS, RandomBits
 
-#: Gives an integer of that many random bits.
-RandomBits: TypeAlias = Callable[[int], int]
 #: Gives a uniform integer from 0 up to, and without, its argument.
 Below: TypeAlias = Callable[[int], int]
-
-FIRST_BITS = 64
 
 # Constants of the float path, derived in docs/privacy-samplers.md.
 FLOAT_EXPONENT = 700  # below e^(−700) of the largest, weights are not computed: they sum to less than 1 unit,

@@ -9,7 +9,10 @@ import numpy as np
 
 from privmine.errors import InputError
 from privmine.model import FloatArray, IntArray
+from privmine.noise.elliptope import simulated_elliptope_noise
 from privmine.noise.protocol import Tail
+from privmine.privacy.noise import DiscreteElliptope, DiscreteLaplace, Laplace, Noise
+from privmine.privacy.receipt import NOT_PRIVATE
 
 
 class SimulatedNoise:
@@ -34,7 +37,19 @@ class SimulatedNoise:
     def name(self) -> str:
         """That it is simulated, and how."""
         origin = "without a seed" if self._seed is None else f"seed {self._seed}"
-        return f"simulated noise, not private (numpy {np.__version__}, {origin})"
+        return f"simulated noise, {NOT_PRIVATE} (numpy {np.__version__}, {origin})"
+
+    def draws(self, noise: Noise) -> Noise:
+        """Its like in floating point."""
+        return noise.continuous
+
+    def add(self, values: IntArray, noise: Noise) -> FloatArray:
+        """Add noise in floating point to each value."""
+        if isinstance(noise, DiscreteElliptope):
+            return values + simulated_elliptope_noise(noise.variables, float(noise.scale), self._generator)
+        if not isinstance(noise, Laplace | DiscreteLaplace):
+            raise InputError(f"There is no simulation of {noise.distribution}; use another source of noise.")
+        return self.laplace(values, noise.scale)
 
     def laplace(self, values: IntArray, scale: Fraction) -> FloatArray:
         """Add independent Laplace noise in floating point to each value."""

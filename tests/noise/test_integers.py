@@ -5,24 +5,29 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from privmine.curator import Curator, Desk, Meter
-from privmine.model import Public
+from privmine.curator import Curator
 from privmine.noise.secure import SecureNoise
 from privmine.privacy import PureDP
 from privmine.queries import (
     VERIFIED,
     BinCounts,
     BoundedSupports,
+    HeldHistogram,
+    ItemCutoff,
     ItemSupports,
     LengthHistogram,
+    MomentMatrix,
     PairSupports,
     RankGap,
+    RankSupport,
+    StateCounts,
     SumQuery,
     Supports,
     TruncatedSupports,
     WeightedSupports,
 )
 from privmine.store.transactions import Transactions
+from privmine.testing import curator_for
 
 QUERIES = [
     ItemSupports(3),
@@ -32,6 +37,11 @@ QUERIES = [
     BinCounts([(0, 1), (2,)]),
     BoundedSupports([(0,), (0, 1)], [0, 6, 3]),
     LengthHistogram(3),
+    StateCounts([0, 2], [0, 3]),
+    MomentMatrix([0, 1, 2]),
+    ItemCutoff(3, 1, 3),
+    HeldHistogram((0, 1), [(0,), (0, 1)]),
+    RankSupport(2),
     WeightedSupports(1, 3, [0, 6, 3, 2]),
     SumQuery(lambda transaction: [len(transaction)], 1, 3),
     TruncatedSupports(k=2, max_length=2, item_count=3, gamma=1),
@@ -42,10 +52,7 @@ PRICES = [Fraction(1), Fraction(1, 7), Fraction(1, 10**5)]
 
 def curator() -> Curator:
     transactions = Transactions.from_lists([[0, 1], [0], [1, 2]], items=[0, 1, 2])
-    desk = Desk(
-        transactions.store, Public(transactions.universe), SecureNoise(), PureDP(), Meter(Fraction(10)), lambda _: False
-    )
-    return Curator(desk, "select_elements", "tried", Fraction(10))
+    return curator_for(transactions, 10, noise=SecureNoise(), stage="select_elements")
 
 
 def test_all_verified_queries_are_here() -> None:
@@ -58,10 +65,10 @@ def test_all_verified_queries_are_here() -> None:
 def test_every_measured_answer_is_an_integer(query, price) -> None:
     """Whatever is asked at whatever price: 64-bit integers, no floating-point artefact."""
     if isinstance(query, TruncatedSupports):
-        answer = curator().choose(query, 2, price)
+        answer = curator().choose(query, 2, PureDP().cost(price))
         assert all(isinstance(item, int) for found in answer.chosen for item in found)
         return
-    answer = curator().measure(query, price)
+    answer = curator().measure(query, PureDP().cost(price))
     assert answer.values.dtype == np.int64
     assert len(answer.values) == query.size
 
@@ -69,5 +76,5 @@ def test_every_measured_answer_is_an_integer(query, price) -> None:
 @pytest.mark.parametrize("query", QUERIES, ids=lambda query: type(query).__name__)
 def test_every_selection_names_public_candidates(query) -> None:
     """A selection answers with plain integers and itemsets of them, never with a score."""
-    for found in curator().choose(query, 1, Fraction(1)).chosen:
+    for found in curator().choose(query, 1, PureDP().cost(1)).chosen:
         assert isinstance(found, int) or all(type(item) is int for item in found)

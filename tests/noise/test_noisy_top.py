@@ -18,9 +18,10 @@ from scipy import stats
 from privmine.errors import InputError
 from privmine.noise import noisy_top as module
 from privmine.noise.exponential import working_context
-from privmine.noise.noisy_top import _Bounds, _Rounded, _Uniform, noisy_top
+from privmine.noise.noisy_top import _Bounds, _Rounded, noisy_top
 from privmine.noise.protocol import Tail
 from privmine.noise.simulated import SimulatedNoise
+from privmine.noise.uniform import Uniform
 
 NO_TAIL = Tail(0, 0)
 
@@ -81,7 +82,7 @@ def test_simulated_answers_have_their_probabilities(case, assert_fits):
 @pytest.mark.parametrize("numerator", [0, 1, 2, 12345, 2**32, 2**63, 2**64 - 2, 2**64 - 1])
 def test_bounds_of_an_exponential_hold_it(numerator, bits):
     """−ln u of both ends, to 200 digits, lies within the bounds, which are not much wider than that."""
-    found = _Rounded(bits // 3 + 20).exponential(_Uniform(numerator, bits))
+    found = _Rounded(bits // 3 + 20).exponential(Uniform(numerator, bits))
     with localcontext(working_context(200)):
         low = -(Decimal(numerator + 1) / 2**bits).ln()
         assert found.low <= low
@@ -169,7 +170,7 @@ def test_float_bounds_hold_the_noisy_score():
                 sign = np.full(len(words), negative)
                 low, high = module._float_bounds(np.full(len(words), score), words, sign, float(scale))
                 for index, word in enumerate(words.tolist()):
-                    noise = arithmetic.exponential(_Uniform(word))
+                    noise = arithmetic.exponential(Uniform(word))
                     noise = _Bounds(noise.high.copy_negate(), noise.low.copy_negate()) if negative else noise
                     exact = module._noisy(arithmetic, arithmetic.ratio(scale), score, noise)
                     assert low[index] <= exact.low

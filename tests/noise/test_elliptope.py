@@ -1,0 +1,374 @@
+"""The noise of the cone: its bounds against a referee in ball arithmetic, its law, and mistakes that must be noticed.
+
+Random bits come from seeded generators, so every test gives the same result on every run. Where a test compares with a
+law, it asks for less than 5.3 standard deviations: with other seeds it would fail by bad luck once in 10^7.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import combinations, pairwise
+from math import exp, sqrt
+from random import Random
+
+import numpy as np
+import pytest
+from flint import arb, ctx, fmpq
+from scipy import stats
+
+from privmine.errors import InputError
+from privmine.noise import elliptope, spheres
+from privmine.noise.elliptope import (
+    ConeElement,
+    elliptope_noise,
+    moment_count,
+    rounded_difference,
+    simulated_elliptope_noise,
+)
+from privmine.noise.spheres import Phase, Precision, SpherePoint, Vector
+
+REFEREE_BITS = 1024
+#: Two-sided, a normal variable is so far out once in 10^7.
+FAR = 5.33
+
+
+def seeded(seed):
+    """Random bits that are the same on every run."""
+    return Random(seed).getrandbits  # noqa: S311 - tests, not secrets
+
+
+# The referee: the definition, term by term, in balls that contain the exact value.
+
+
+def ball(uniform):
+    """A uniform number with all its bits."""
+    return arb((2 * uniform.numerator + 1, -uniform.bits - 1), (1, -uniform.bits - 1))
+
+
+def unit_vector(point):
+    """Square roots of gaps times phases; in an odd dimension without the last coordinate, and stretched."""
+    marks = [arb(0), *map(ball, sorted(point.cuts, key=lambda cut: cut.numerator)), arb(1)]
+    coordinates = []
+    for (left, right), phase in zip(pairwise(marks), point.phases, strict=True):
+        x, y = ball(phase.x), ball(phase.y)
+        factor = (right - left).sqrt() / (x * x + y * y) * (-1 if phase.negative else 1)
+        coordinates += [factor * (x * x - y * y), factor * 2 * x * y]
+    if point.dimension % 2:
+        coordinates.pop()
+        norm = sum((x * x for x in coordinates), arb(0)).sqrt()
+        coordinates = [x / norm for x in coordinates]
+    return coordinates
+
+
+def referee(element, source):
+    """The values of a₀·R from 1,024 bits of each number."""
+    ctx.prec = REFEREE_BITS + 64
+    element.extend(REFEREE_BITS, source)
+    diagonal = -sum((ball(factor).log() for factor in element.factors), arb(0))
+    vectors = [unit_vector(point) for point in element.vectors]
+    pairs = combinations(vectors, 2)
+    return [diagonal, *(diagonal * sum((x * y for x, y in zip(*pair, strict=True)), arb(0)) for pair in pairs)]
+
+
+def rounded(value):
+    """The nearest whole number to a ball."""
+    return int((value + arb(1) / 2).floor().unique_fmpz())
+
+
+@pytest.mark.parametrize("bits", [8, 16, 64, 128])
+@pytest.mark.parametrize("variables", [1, 2, 3, 4, 7, 8, 13])
+def test_bounds_contain_the_exact_values(variables, bits):
+    """At any precision the referee's values lie within the bounds, and the bounds shrink with the precision."""
+    bits_source = seeded(variables * 1000 + bits)
+    for _ in range(6):
+        element = ConeElement.draw(variables, bits_source, bits)
+        found = element.within(Precision(bits))
+        exact = referee(element, bits_source)
+        if found is None:
+            assert bits <= 16
+            continue
+        unit = arb(2) ** -Precision(bits).point
+        for value, bounds in zip(exact, found, strict=True):
+            assert abs(value - bounds.middle * unit) < (bounds.error + 1) * unit
+        if bits >= 64:
+            # In units: 16 bits of guard, and a few more that small radii and long sums cost.
+            assert max(bounds.error for bounds in found) < 2**36
+
+
+@pytest.mark.parametrize("scale", [Fraction(1, 3), Fraction(10), Fraction(10**9, 7)], ids=str)
+@pytest.mark.parametrize("variables", [1, 2, 3, 6, 9])
+def test_rounding_is_that_of_the_referee(variables, scale):
+    """What is decided from a few bits is what 1,024 bits of the same numbers say."""
+    for seed in range(8):
+        bits_source = seeded(seed)
+        plus, minus = (ConeElement.draw(variables, bits_source, 64) for _ in range(2))
+        decided = rounded_difference(plus, minus, scale, Precision(64))
+        exact = zip(referee(plus, bits_source), referee(minus, bits_source), strict=True)
+        factor = arb(fmpq(scale.numerator, scale.denominator))
+        assert decided == [rounded(factor * (a - b)) for a, b in exact]
+
+
+def test_bound_that_reaches_over_a_border_is_not_decided():
+    """Half a unit from a border nothing is decided; clear of it all is."""
+    half = 1 << Precision(64).point - 1
+    for middle, error, expected in [(half - 2, 1, [0]), (half - 1, 2, None), (half + 2, 1, [1]), (-half + 2, 1, [0])]:
+        found = elliptope._rounded([elliptope.Bounded(middle, error)], Fraction(1), Precision(64))
+        assert found == expected
+
+
+def test_undecided_rounding_keeps_its_bits(monkeypatch):
+    """Numbers are extended, never drawn anew: in each of 20 draws all first bits stay, however often it is tried."""
+    seen = []
+    original = elliptope.rounded_difference
+
+    def watched(plus, minus, scale, precision):
+        seen.append([u.leading(8) for e in (plus, minus) for u in numbers(e)])
+        return original(plus, minus, scale, precision)
+
+    monkeypatch.setattr(elliptope, "rounded_difference", watched)
+    for seed in range(20):
+        elliptope_noise(3, Fraction(1000), random_bits=seeded(seed), first_bits=8)
+    assert len(seen) > 40
+    assert len({tuple(numerators) for numerators in seen}) == 20
+
+
+def numbers(element):
+    """All uniform numbers behind an element."""
+    return [*element.factors, *(u for vector in element.vectors for u in vector.uniforms)]
+
+
+def test_point_on_the_border_of_the_disc_gets_more_bits():
+    """A point of which 8 bits do not tell whether it lies in the disc keeps them."""
+    tape = iter([255, 0, 0, 0, 1])
+    phase = Phase.draw(lambda bits: next(tape), 8)
+    assert (phase.x.leading(8), phase.x.bits, phase.negative) == (255, 16, True)
+    tape = iter([255, 200, 3, 4, 0])
+    assert Phase.draw(lambda bits: next(tape), 8).x.numerator == 3
+
+
+@pytest.mark.parametrize(("variables", "moments"), [(1, 1), (2, 2), (3, 4), (8, 29), (31, 466)])
+def test_number_of_random_factors_is_the_number_of_moments(variables, moments):
+    """a₀ has the shape M = 1 + p(p − 1)/2, and every vector p + 1 coordinates."""
+    element = ConeElement.draw(variables, seeded(1))
+    assert len(element.factors) == moments == moment_count(variables)
+    for vector in element.vectors:
+        assert len(vector.within(Precision(64)).coordinates) == variables + 1
+
+
+@pytest.mark.parametrize(("variables", "scale"), [(0, Fraction(1)), (2, Fraction(0)), (2, Fraction(-1))])
+def test_noise_that_does_not_exist_is_refused(variables, scale):
+    """There is no noise without a variable, and none without a scale."""
+    with pytest.raises(InputError, match="needs a variable and a scale above 0"):
+        elliptope_noise(variables, scale)
+
+
+# The law. Each check takes draws as rows: the diagonal, then the pairs, in units of the scale.
+
+
+def exact_draws(variables, count, seed=0, scale=Fraction(10**6), first_bits=64):
+    """Exact noise, divided by its scale again: so large a scale leaves nothing of the rounding."""
+    bits = seeded(seed)
+    noise = [elliptope_noise(variables, scale, random_bits=bits, first_bits=first_bits) for _ in range(count)]
+    return np.array(noise, dtype=np.float64) / float(scale)
+
+
+def simulated_draws(variables, count, seed=0):
+    """Noise of the simulation."""
+    generator = np.random.default_rng(seed)
+    return np.array([simulated_elliptope_noise(variables, 1.0, generator) for _ in range(count)])
+
+
+def assert_variances(draws, variables):
+    """Var of the diagonal is 2M, that of a pair 2M(M + 1)/(p + 1), and the values are uncorrelated."""
+    moments = moment_count(variables)
+    expected = np.array([2 * moments] + [2 * moments * (moments + 1) / (variables + 1)] * (moments - 1))
+    for column in (draws[:, :1] ** 2 / expected[0], draws[:, 1:] ** 2 / expected[-1]):
+        if column.size:
+            means = column.mean(axis=1)
+            assert abs(means.mean() - 1) < FAR * means.std() / sqrt(len(means))
+    products = draws[:, 0] * draws[:, -1] if moments > 1 else np.zeros(2)
+    assert abs(products.mean()) <= FAR * products.std() / sqrt(len(products))
+
+
+def smallest_eigenvalues(draws, variables, shift=0.0):
+    """The smallest eigenvalue of each matrix, less `shift` times the moments of a transaction with all items."""
+    matrices = np.zeros((len(draws), variables, variables))
+    rows, columns = np.triu_indices(variables, 1)
+    matrices[:, rows, columns] = matrices[:, columns, rows] = draws[:, 1:]
+    matrices[:, range(variables), range(variables)] = draws[:, :1]
+    return np.linalg.eigvalsh(matrices - shift)[:, 0]
+
+
+def assert_identities(draws, variables):
+    """P(W ⪰ 0) = 2^−M; given W ⪰ 0 the diagonal is Gamma(M) and P(W ⪰ s) = e^−1; R is uniform."""
+    moments = moment_count(variables)
+    inside = smallest_eigenvalues(draws, variables) >= 0
+    assert stats.binomtest(int(inside.sum()), len(draws), 2.0**-moments).pvalue > 1e-7
+    kept = draws[inside]
+    assert stats.kstest(kept[:, 0], stats.gamma(moments).cdf).pvalue > 1e-7
+    beyond = int((smallest_eigenvalues(kept, variables, shift=1.0) >= 0).sum())
+    assert stats.binomtest(beyond, len(kept), exp(-1)).pvalue > 1e-7
+    if variables > 1:
+        # An inner product of uniform unit vectors of d dimensions: (1 + r)/2 is Beta((d − 1)/2, (d − 1)/2).
+        law = stats.beta(variables / 2, variables / 2)
+        ratio = kept[:, 1] / kept[:, 0]
+        assert stats.kstest((1 + ratio) / 2, law.cdf).pvalue > 1e-7
+
+
+@pytest.mark.parametrize(("variables", "count"), [(1, 2000), (2, 2000), (3, 1500), (4, 1000), (7, 300), (8, 300)])
+def test_variances_are_those_of_the_law(variables, count):
+    """The exact noise has the variances that intervals are computed from."""
+    assert_variances(exact_draws(variables, count), variables)
+
+
+@pytest.mark.parametrize("variables", [2, 3, 8])
+def test_simulation_has_the_same_law(variables):
+    """The float noise has the same variances, and meets the identities where they can be seen."""
+    draws = simulated_draws(variables, 10_000)
+    assert_variances(draws, variables)
+    if variables <= 3:
+        assert_identities(draws, variables)
+
+
+def test_law_does_not_depend_on_the_first_bits():
+    """Beginning with eight bits, where nearly everything is undecided at first, the law is the same."""
+    assert_variances(exact_draws(2, 1500, scale=Fraction(8), first_bits=8), 2)
+
+
+@pytest.mark.statistics
+@pytest.mark.parametrize(("variables", "count"), [(1, 20_000), (2, 40_000), (3, 40_000), (4, 60_000)])
+def test_exact_noise_meets_the_identities(variables, count):
+    """The exact noise is A − B with A of density e^(−a₀) on the cone."""
+    assert_identities(exact_draws(variables, count), variables)
+
+
+# Mistakes, each of which a check above must notice.
+
+
+def one_factor_fewer(monkeypatch):
+    """Gamma(M − 1) in place of Gamma(M)."""
+    original = ConeElement.draw.__func__
+
+    def draw(cls, *arguments):
+        element = original(cls, *arguments)
+        return ConeElement(element.factors[1:], element.vectors)
+
+    monkeypatch.setattr(ConeElement, "draw", classmethod(draw))
+
+
+def last_coordinate_kept(monkeypatch):
+    """An odd dimension is not made of the even one above it."""
+    monkeypatch.setattr(spheres, "_without_last", lambda vector, precision: vector)
+
+
+def last_coordinate_dropped_without_stretching(monkeypatch):
+    """What is left after the drop has not length 1."""
+    monkeypatch.setattr(
+        spheres, "_without_last", lambda vector, precision: Vector(vector.coordinates[:-1], vector.error)
+    )
+
+
+def coordinate_dropped_in_even_dimensions(monkeypatch):
+    """A coordinate is dropped where none has to be."""
+    original = SpherePoint.within
+
+    def within(self, precision):
+        vector = original(self, precision)
+        return spheres._without_last(vector, precision) if self.dimension % 2 == 0 else vector
+
+    monkeypatch.setattr(SpherePoint, "within", within)
+
+
+def one_dimension_more(monkeypatch):
+    """Vectors of p + 2 coordinates: R has the density det(R)^½ (η = 3/2)."""
+    monkeypatch.setattr(elliptope, "vector_dimension", lambda variables: variables + 2)
+
+
+def one_dimension_fewer(monkeypatch):
+    """Vectors of p coordinates: R has the density det(R)^−½ (η = ½)."""
+    monkeypatch.setattr(elliptope, "vector_dimension", lambda variables: variables)
+
+
+def scaled(factor):
+    """A scale that is off."""
+
+    def change(monkeypatch):
+        original = elliptope._rounded
+        monkeypatch.setattr(elliptope, "_rounded", lambda values, scale, p: original(values, factor * scale, p))
+
+    return change
+
+
+def redrawn(monkeypatch):
+    """What is undecided is drawn anew."""
+
+    def extend(self, bits, random_bits):
+        for uniform in numbers(self):
+            uniform.numerator, uniform.bits = random_bits(bits), bits
+        for vector in self.vectors:
+            vector.phases[:] = [Phase.draw(random_bits, bits) for _ in vector.phases]
+
+    monkeypatch.setattr(ConeElement, "extend", extend)
+
+
+QUICKLY_NOTICED = [
+    (one_factor_fewer, 3),
+    (last_coordinate_kept, 2),
+    (last_coordinate_kept, 4),
+    (last_coordinate_dropped_without_stretching, 2),
+    (last_coordinate_dropped_without_stretching, 4),
+    (coordinate_dropped_in_even_dimensions, 3),
+    (one_dimension_more, 2),
+    (one_dimension_more, 3),
+    (one_dimension_fewer, 2),
+    (one_dimension_fewer, 3),
+]
+
+
+@pytest.mark.parametrize(("mistake", "variables"), QUICKLY_NOTICED)
+def test_variances_notice_a_mistake(monkeypatch, mistake, variables):
+    """Wrong shapes and dimensions change the variances of some matrix of two to four variables."""
+    mistake(monkeypatch)
+    with pytest.raises(AssertionError):
+        assert_variances(exact_draws(variables, 1500), variables)
+
+
+@pytest.mark.parametrize("factor", [Fraction(95, 100), Fraction(105, 100)], ids=str)
+def test_referee_notices_a_scale(monkeypatch, factor):
+    """A scale that is off by 5 % gives other whole numbers."""
+    scaled(factor)(monkeypatch)
+    with pytest.raises(AssertionError):
+        test_rounding_is_that_of_the_referee(3, Fraction(10))
+
+
+def test_redrawing_is_noticed(monkeypatch):
+    """A draw in place of an extension does not keep its bits."""
+    redrawn(monkeypatch)
+    with pytest.raises(AssertionError):
+        test_undecided_rounding_keeps_its_bits(monkeypatch)
+
+
+@pytest.mark.statistics
+@pytest.mark.parametrize(("mistake", "variables"), [case for case in QUICKLY_NOTICED if case[1] < 4])
+def test_identities_notice_a_mistake(monkeypatch, mistake, variables):
+    """The identities see the same mistakes without knowing any variance."""
+    mistake(monkeypatch)
+    with pytest.raises(AssertionError):
+        assert_identities(exact_draws(variables, 20_000), variables)
+
+
+@pytest.mark.statistics
+@pytest.mark.parametrize("factor", [Fraction(95, 100), Fraction(105, 100)], ids=str)
+def test_identities_notice_a_scale(monkeypatch, factor):
+    """P(W ⪰ s | W ⪰ 0) and the law of the diagonal see a scale that is off by 5 %."""
+    scaled(factor)(monkeypatch)
+    with pytest.raises(AssertionError):
+        assert_identities(exact_draws(2, 80_000), 2)
+
+
+@pytest.mark.statistics
+def test_law_notices_redrawing(monkeypatch):
+    """Drawing anew favours what is decided easily, which is small noise."""
+    redrawn(monkeypatch)
+    with pytest.raises(AssertionError):
+        assert_variances(exact_draws(2, 20_000, scale=Fraction(8), first_bits=8), 2)
