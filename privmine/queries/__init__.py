@@ -9,9 +9,10 @@ author's word (see `curator.py`).
 from __future__ import annotations
 
 from privmine.queries.base import Candidate, Query, Scores
-from privmine.queries.bounded import BoundedSupports, fair_weights
-from privmine.queries.histograms import BinCounts, LengthHistogram
-from privmine.queries.ranks import RankGap
+from privmine.queries.bounded import BoundedSupports, HeldHistogram, fair_weights
+from privmine.queries.histograms import BinCounts, LengthHistogram, StateCounts
+from privmine.queries.moments import MomentMatrix
+from privmine.queries.ranks import ItemCutoff, RankGap, RankSupport
 from privmine.queries.sums import SumQuery
 from privmine.queries.supports import ItemSupports, PairSupports, Supports, WeightedSupports
 from privmine.queries.truncated import TruncatedSupports
@@ -24,8 +25,13 @@ VERIFIED = frozenset(
         Supports,
         TruncatedSupports,
         RankGap,
+        ItemCutoff,
+        MomentMatrix,
+        StateCounts,
+        RankSupport,
         BinCounts,
         BoundedSupports,
+        HeldHistogram,
         LengthHistogram,
         WeightedSupports,
         SumQuery,
@@ -37,12 +43,17 @@ __all__ = [
     "BinCounts",
     "BoundedSupports",
     "Candidate",
+    "HeldHistogram",
+    "ItemCutoff",
     "ItemSupports",
     "LengthHistogram",
+    "MomentMatrix",
     "PairSupports",
     "Query",
     "RankGap",
+    "RankSupport",
     "Scores",
+    "StateCounts",
     "SumQuery",
     "Supports",
     "TruncatedSupports",

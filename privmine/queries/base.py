@@ -12,7 +12,7 @@ from privmine.errors import InputError
 from privmine.model import IntArray, Itemset
 from privmine.noise.protocol import Tail
 from privmine.privacy import Sensitivity
-from privmine.store.protocol import Store
+from privmine.store.abstract import Store
 
 #: What a selection answers with: an itemset, or a number such as λ.
 Candidate: TypeAlias = Itemset | int

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Iterable
+from itertools import pairwise
+
 import numpy as np
 from attrs import cmp_using, field, frozen
 
 from privmine.errors import InputError
-from privmine.model import IntArray, Itemset, int_array, itemset_tuple
+from privmine.model import IntArray, Itemset, int_array, itemset_tuple, optional_itemset_tuple
 from privmine.privacy import Sensitivity
 from privmine.queries.base import Candidate, Query
-from privmine.queries.supports import check_weights
-from privmine.store.protocol import Store
+from privmine.queries.supports import check_weights, weighted_sensitivity
+from privmine.store.abstract import Store
+
+
+def _whole_numbers(values: Iterable[int]) -> tuple[int, ...]:
+    return tuple(map(operator.index, values))
 
 
 @frozen
@@ -45,19 +53,54 @@ class BoundedSupports(Query):
 
     @property
     def sensitivity(self) -> Sensitivity:
-        steps = [(held, abs(int(weight))) for held, weight in enumerate(self.weights[: self.size + 1])]
-        return Sensitivity(
-            l1=max((held * weight for held, weight in steps), default=0),
-            l2_squared=max((held * weight**2 for held, weight in steps), default=0),
-            linf=max((weight for held, weight in steps if held), default=0),
-            monotone=bool((self.weights >= 0).all()),
-        )
+        return weighted_sensitivity(self.weights[: self.size + 1])
 
     def evaluate(self, store: Store) -> IntArray:
         return store.bounded_supports(self.itemsets, self.weights)
 
     def candidate(self, index: int) -> Candidate:
         return self.itemsets[index]
+
+
+@frozen
+class HeldHistogram(Query):
+    """How many transactions contain so many of the itemsets: a count for each range of T.
+
+    It tells what `BoundedSupports` with a bound will lose.
+
+    Attributes:
+        edges: where the ranges begin, from 0 on: range i holds edges[i] ≤ T < edges[i + 1], the last one all above.
+        itemsets: what T counts; None for the single items of the universe, so that T is a transaction's length.
+
+    Privacy: T depends on one transaction only, and the ranges are disjoint, so that a transaction moves one
+    count by 1.
+    """
+
+    edges: tuple[int, ...] = field(converter=_whole_numbers)
+    itemsets: tuple[Itemset, ...] | None = field(default=None, converter=optional_itemset_tuple)
+
+    @edges.validator
+    def _check(self, _: object, edges: tuple[int, ...]) -> None:
+        if edges[:1] != (0,) or any(later <= earlier for earlier, later in pairwise(edges)):
+            raise InputError(f"The edges of a histogram must begin with 0 and rise, unlike {edges}.")
+
+    @property
+    def name(self) -> str:
+        held = "items" if self.itemsets is None else f"of {len(self.itemsets)} itemsets"
+        return f"transactions by how many {held} they contain"
+
+    @property
+    def size(self) -> int:
+        return len(self.edges)
+
+    @property
+    def sensitivity(self) -> Sensitivity:
+        return Sensitivity(1, 1, 1, monotone=True)
+
+    def evaluate(self, store: Store) -> IntArray:
+        cap = self.edges[-1]
+        counts = store.lengths(None, cap) if self.itemsets is None else store.held_counts(self.itemsets, cap)
+        return np.add.reduceat(counts, self.edges).astype(np.int64)
 
 
 def fair_weights(bound: int, scale: int, longest: int) -> IntArray:
@@ -73,4 +116,5 @@ def fair_weights(bound: int, scale: int, longest: int) -> IntArray:
     """
     if min(bound, scale, longest) < 1:
         raise InputError("The bound, the scale and the longest T must be at least 1.")
-    return int_array([scale if held <= bound else bound * scale // held for held in range(longest + 1)])
+    held = np.arange(longest + 1, dtype=np.int64)
+    return int_array(np.where(held <= bound, scale, bound * scale // np.maximum(held, 1)))

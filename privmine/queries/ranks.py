@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from attrs import frozen
+from attrs import cmp_using, field, frozen
 
-from privmine.model import IntArray
+from privmine.errors import InputError
+from privmine.model import IntArray, int_array
 from privmine.privacy import Sensitivity
-from privmine.queries.base import Candidate, Query
-from privmine.store.protocol import Store
+from privmine.queries.base import Candidate, Query, whole_from
+from privmine.store.abstract import Store
 
 
 @frozen
@@ -41,11 +42,97 @@ class RankGap(Query):
         return Sensitivity(self.size, self.size, 1, monotone=False)
 
     def evaluate(self, store: Store) -> IntArray:
-        _, supports = store.top_itemsets(self.rank, self.max_length)
-        threshold = int(supports[self.rank - 1]) if len(supports) >= self.rank else 0
-        by_rank = np.zeros(max(self.high, store.item_count), dtype=np.int64)
-        by_rank[: store.item_count] = np.sort(store.item_supports())[::-1]
-        return -np.abs(by_rank[self.low - 1 : self.high] - threshold)
+        threshold = _support_at(store, self.rank, self.max_length)
+        return -np.abs(_item_supports_at(store, self.low, self.high) - threshold)
 
     def candidate(self, index: int) -> Candidate:
         return self.low + index
+
+
+@frozen
+class RankSupport(Query):
+    """The support of the `rank`-th most frequent itemset of at most `max_length` items; 0 where fewer occur.
+
+    Privacy: a new transaction raises each support by 0 or 1, hence also the `rank`-th largest of them: the
+    `rank` itemsets that were the largest do not fall, and none of those below them rises by more than 1.
+    """
+
+    rank: int = field(validator=whole_from(1))
+    max_length: int | None = None
+
+    @property
+    def name(self) -> str:
+        return f"support of itemset rank {self.rank}"
+
+    @property
+    def size(self) -> int:
+        return 1
+
+    @property
+    def sensitivity(self) -> Sensitivity:
+        return Sensitivity(1, 1, 1, monotone=True)
+
+    def evaluate(self, store: Store) -> IntArray:
+        return np.array([_support_at(store, self.rank, self.max_length)], dtype=np.int64)
+
+
+@frozen
+class ItemCutoff(Query):
+    """How well the j most frequent items are those that the `rank` most frequent itemsets are made of, j = low … high.
+
+    They are, if the j-th item is at least as frequent as the itemset at `rank`, and the next item is not. The score of
+    j is the worse of the two distances, −max(c_θ − c_j, c_(j+1) − c_θ), less a public penalty. Ranks beyond what occurs
+    have support 0.
+
+    Attributes:
+        penalties: one for each j, or none: what to take off its score.
+
+    Privacy: sorted supports at a fixed rank are monotone: a new transaction raises each by 0 or 1. Each of the two
+    differences therefore moves by at most 1, in either direction, and so does the larger of them: L∞ = 1, and the
+    scores are not monotone. Penalties do not depend on data.
+    """
+
+    rank: int = field(validator=whole_from(1))
+    low: int = field(validator=whole_from(1))
+    high: int = field(validator=whole_from(1))
+    max_length: int | None = None
+    penalties: IntArray = field(factory=tuple, converter=int_array, eq=cmp_using(eq=np.array_equal))
+
+    def __attrs_post_init__(self) -> None:
+        if len(self.penalties) not in (0, self.size):
+            raise InputError(
+                f"There are {len(self.penalties)} penalties for {self.size} numbers of items; give one each."
+            )
+
+    @property
+    def name(self) -> str:
+        return f"whether {self.low} to {self.high} items reach itemset rank {self.rank}"
+
+    @property
+    def size(self) -> int:
+        return self.high - self.low + 1
+
+    @property
+    def sensitivity(self) -> Sensitivity:
+        return Sensitivity(self.size, self.size, 1, monotone=False)
+
+    def evaluate(self, store: Store) -> IntArray:
+        threshold = _support_at(store, self.rank, self.max_length)
+        supports = _item_supports_at(store, self.low, self.high + 1)
+        scores: IntArray = -np.maximum(threshold - supports[:-1], supports[1:] - threshold)
+        return scores - self.penalties if len(self.penalties) else scores
+
+    def candidate(self, index: int) -> Candidate:
+        return self.low + index
+
+
+def _support_at(store: Store, rank: int, max_length: int | None) -> int:
+    _, supports = store.top_itemsets(rank, max_length)
+    return int(supports[rank - 1]) if len(supports) >= rank else 0
+
+
+def _item_supports_at(store: Store, low: int, high: int) -> IntArray:
+    """The supports of the low-th to the high-th most frequent item, 0 beyond the universe."""
+    by_rank = np.zeros(max(high, store.item_count), dtype=np.int64)
+    by_rank[: store.item_count] = np.sort(store.item_supports())[::-1]
+    return by_rank[low - 1 : high]

@@ -8,7 +8,7 @@ from attrs.validators import le, optional
 from privmine.model import IntArray
 from privmine.privacy import Sensitivity
 from privmine.queries.base import Query, whole_from
-from privmine.store.protocol import Contribution, Store
+from privmine.store.abstract import Contribution, Store
 
 #: As many values as the bins of the longest basis; more would exhaust the memory after the charge.
 LARGEST_DIMENSION = 2**24
@@ -19,14 +19,17 @@ class SumQuery(Query):
     """The sum of what each transaction contributes, by a function of the user's own.
 
     Attributes:
-        contribution: maps a transaction (a sorted tuple of items) to `dimension` whole numbers.
+        contribution: maps a transaction (a sorted tuple of items) to `dimension` whole numbers. Where most of them
+            are 0, it may return the others only: a mapping from positions to numbers, or a tuple of positions
+            and numbers.
         dimension: how many numbers that is.
         l1: the largest L1 norm that one transaction may contribute.
         l2_squared: the largest squared L2 norm, if it is to be bounded more tightly.
 
     Privacy: the store clips every contribution to the norms before it is added, so the sensitivity
     is enforced whatever the function does, as long as it depends on its argument only. A
-    contribution that fails, or is not `dimension` whole numbers, counts as zeros: if it ended the
+    contribution that fails, or is not `dimension` whole numbers, or names a position twice or one that does not
+    exist, counts as zeros: if it ended the
     run, whether such a transaction exists would be told for nothing. For the same reason the norms
     are whole numbers: a fraction would promise more than clipping to integers keeps.
     """

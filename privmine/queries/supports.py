@@ -12,7 +12,7 @@ from privmine.errors import InputError
 from privmine.model import IntArray, Itemset, int_array, itemset, itemset_tuple, optional_itemset
 from privmine.privacy import Sensitivity
 from privmine.queries.base import Candidate, Query
-from privmine.store.protocol import Store
+from privmine.store.abstract import Store
 
 LARGEST_WEIGHT = 2**31
 
@@ -23,7 +23,27 @@ def check_weights(_: object, __: object, weights: IntArray) -> None:
     2^31 transactions of the largest weight still fit in 64 bits.
     """
     if weights.max(initial=0) > LARGEST_WEIGHT or weights.min(initial=0) < -LARGEST_WEIGHT:
-        raise InputError(f"A weight must not exceed {LARGEST_WEIGHT}; scale the weights down.")
+        raise InputError(f"A weight must not exceed {LARGEST_WEIGHT}. Scale the weights down.")
+
+
+def weighted_sensitivity(weights: IntArray, group: int = 1) -> Sensitivity:
+    """How far one transaction moves C(j, group) values by weights[j] each, for the worst j.
+
+    The norms come from the table itself, so that a weight rounded up is paid for. Of equal weights only the
+    one of the largest j counts, since C(j, group) grows with j: a table of millions has few different weights.
+    """
+    sizes = np.abs(weights)
+    distinct, last = np.unique(sizes[::-1], return_index=True)
+    steps = [
+        (comb(len(sizes) - 1 - back, group), weight)
+        for weight, back in zip(distinct.tolist(), last.tolist(), strict=True)
+    ]
+    return Sensitivity(
+        l1=max((groups * weight for groups, weight in steps), default=0),
+        l2_squared=max((groups * weight**2 for groups, weight in steps), default=0),
+        linf=max((weight for groups, weight in steps if groups), default=0),
+        monotone=bool((weights >= 0).all()),
+    )
 
 
 @frozen
@@ -150,13 +170,7 @@ class WeightedSupports(Query):
 
     @property
     def sensitivity(self) -> Sensitivity:
-        steps = [(comb(j, self.group), abs(int(w))) for j, w in enumerate(self.weights[: self._counted + 1])]
-        return Sensitivity(
-            l1=max((groups * weight for groups, weight in steps), default=0),
-            l2_squared=max((groups * weight**2 for groups, weight in steps), default=0),
-            linf=max((weight for groups, weight in steps if groups), default=0),
-            monotone=bool((self.weights >= 0).all()),
-        )
+        return weighted_sensitivity(self.weights[: self._counted + 1], self.group)
 
     def evaluate(self, store: Store) -> IntArray:
         return store.weighted_supports(self.group, self.within, self.weights)

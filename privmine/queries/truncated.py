@@ -13,7 +13,7 @@ from privmine.noise.protocol import Tail
 from privmine.privacy import Sensitivity
 from privmine.queries.base import Candidate, Query, Scores
 from privmine.queries.numbering import itemset_at, itemset_count, number_of
-from privmine.store.protocol import Store
+from privmine.store.abstract import Store
 
 #: M, the number of itemsets below which those that are listed stay, unless a query says otherwise.
 EXPLICIT_LIMIT = 20_000
@@ -66,8 +66,8 @@ class TruncatedSupports(Query):
     def __attrs_post_init__(self) -> None:
         if self.explicit_limit < self.k:
             raise InputError(
-                f"explicit_limit must be at least k: with {self.explicit_limit} for k = {self.k} "
-                "the floor would cut into the k most frequent itemsets."
+                f"explicit_limit is {self.explicit_limit}, but k is {self.k}. It must be at least k, "
+                "else the k most frequent itemsets could be cut off."
             )
 
     @property

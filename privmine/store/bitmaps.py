@@ -22,6 +22,8 @@ _WORD = 64
 #: 256 KB, half of a usual second-level cache.
 _WORDS_IN_CACHE = 1 << 15
 _WIDTH = 2048
+#: So few transactions are not worth a table of 2^16 numbers.
+_FEW_ROWS = 1 << 14
 #: The bitmaps of all itemsets in one window: 8 MB.
 _WORDS_OF_ITEMSETS = 1 << 20
 
@@ -103,19 +105,38 @@ def bin_counts(bitmaps: Words, members: IntArray, rows: int) -> IntArray:
         return np.array([rows], dtype=np.int64)
     padding = bitmaps.shape[1] * _WORD - rows
     counts: IntArray
-    if length <= 8:
+    if length <= 8 and rows < _FEW_ROWS:
+        counts = np.bincount(_codes(bitmaps[members]), minlength=1 << length)
+    elif length <= 8:
         # Two transactions are counted at once, then each of the two is summed out of the other.
         pairs = np.bincount(_codes(bitmaps[members]).view(np.uint16), minlength=1 << 16).reshape(256, 256)
         counts = (pairs.sum(axis=0) + pairs.sum(axis=1))[: 1 << length]
     else:
-        narrowest = np.dtype(np.uint16 if length <= 16 else np.uint32)
-        codes: NDArray[Any] = np.zeros(bitmaps.shape[1] * _WORD, dtype=narrowest)
-        for start in range(0, length, 8):
-            eight: NDArray[Any] = _codes(bitmaps[members[start : start + 8]]).astype(narrowest)
-            codes |= eight << narrowest.type(start)
+        codes = transaction_codes(bitmaps[members], np.uint16 if length <= 16 else np.uint32)
         counts = np.bincount(codes, minlength=1 << length)
     counts[0] -= padding
     return counts
+
+
+def state_counts(bitmaps: Words, rows: int, states: IntArray) -> IntArray:
+    """Count the transactions whose code is one of the states, which are all different."""
+    if not len(states):
+        return np.zeros(0, dtype=np.int64)
+    codes = transaction_codes(bitmaps, np.uint64)[:rows].astype(np.int64)
+    order = np.argsort(states)
+    rising = states[order]
+    place = np.minimum(np.searchsorted(rising, codes), len(states) - 1)
+    counts = np.zeros(len(states), dtype=np.int64)
+    counts[order] = np.bincount(place[rising[place] == codes], minlength=len(states))
+    return counts
+
+
+def transaction_codes(bitmaps: Words, kind: type[np.unsignedinteger[Any]]) -> NDArray[Any]:
+    """For each transaction a number that has bit i set if bitmap i has the transaction."""
+    codes: NDArray[Any] = np.zeros(bitmaps.shape[1] * _WORD, dtype=kind)
+    for start in range(0, len(bitmaps), 8):
+        codes |= _codes(bitmaps[start : start + 8]).astype(kind) << kind(start)
+    return codes
 
 
 def bounded_counts(bitmaps: Words, members: list[IntArray], rows: int, weights: IntArray) -> IntArray:
@@ -131,9 +152,28 @@ def bounded_counts(bitmaps: Words, members: list[IntArray], rows: int, weights: 
         weights: one for each T, from 0 on; beyond them a transaction weighs nothing.
     """
     totals = np.zeros(len(members), dtype=np.int64)
-    if not len(members):
-        return totals
     weigh = np.append(weights, 0)
+    for contained, held in _contained(bitmaps, members, rows):
+        for factor, where in _parts(weigh[np.minimum(held, len(weigh) - 1)]):
+            chosen = np.packbits(where, bitorder="little").view(np.uint64)
+            totals += factor * np.bitwise_count(contained & chosen).sum(axis=1, dtype=np.int64)
+    return totals
+
+
+def held_counts(bitmaps: Words, members: list[IntArray], rows: int, cap: int) -> IntArray:
+    """How many transactions contain 0, 1, …, cap of the itemsets; cap means cap or more. See `bounded_counts`."""
+    totals = np.zeros(cap + 1, dtype=np.int64)
+    for _, held in _contained(bitmaps, members, rows):
+        totals += np.bincount(np.minimum(held, cap), minlength=cap + 1)
+    # The last word has room for transactions that do not exist; they contain nothing.
+    totals[0] = rows - totals[1:].sum()
+    return totals
+
+
+def _contained(bitmaps: Words, members: list[IntArray], rows: int) -> Iterator[tuple[Words, IntArray]]:
+    """For each window of transactions the bitmaps of the itemsets, and how many of them each transaction contains."""
+    if not len(members):
+        return
     longest = max(map(len, members))
     by_place = [[i for i, found in enumerate(members) if len(found) > place] for place in range(longest)]
     width = max(1, _WORDS_OF_ITEMSETS // len(members))
@@ -142,11 +182,7 @@ def bounded_counts(bitmaps: Words, members: list[IntArray], rows: int, weights: 
         contained = np.repeat(_existing(rows - left * _WORD, window.shape[1])[None, :], len(members), axis=0)
         for place, itemsets in enumerate(by_place):
             contained[itemsets] &= window[[members[i][place] for i in itemsets]]
-        weight_of = weigh[np.minimum(_column_sums(contained), len(weigh) - 1)]
-        for factor, where in _parts(weight_of):
-            chosen = np.packbits(where, bitorder="little").view(np.uint64)
-            totals += factor * np.bitwise_count(contained & chosen).sum(axis=1, dtype=np.int64)
-    return totals
+        yield contained, _column_sums(contained)
 
 
 def _existing(rows: int, words: int) -> Words:

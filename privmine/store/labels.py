@@ -113,6 +113,6 @@ def in_words(work: Callable[[], T]) -> T:
         pass
     # Here, not in the except block: there the original error would be this one's context.
     raise InputError(
-        "The data cannot be read: its own code fails, for instance a generator, or how a label is made text. The "
-        "reason is withheld, because it may contain data."
+        "The data cannot be read: its own code fails, for example a generator, or the conversion of "
+        "a label to text. The reason is withheld, because it may contain data."
     )

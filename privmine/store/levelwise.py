@@ -14,7 +14,7 @@ from itertools import combinations, islice
 import numpy as np
 
 from privmine.model import IntArray, Itemset, Itemsets
-from privmine.store.protocol import Store
+from privmine.store.abstract import Store
 
 _FIRST_BATCH, _LARGEST_BATCH = 1024, 16384
 

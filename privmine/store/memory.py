@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,16 +10,18 @@ from numpy.typing import ArrayLike, NDArray
 
 from privmine.errors import InputError
 from privmine.model import IntArray, Itemset, Itemsets, read_only
-from privmine.store import bitmaps, miner
+from privmine.store import bitmaps, held, miner
+from privmine.store.abstract import Contribution, Store
 from privmine.store.bitmaps import Words
-from privmine.store.clipping import contribute
-from privmine.store.protocol import Contribution, Store
+from privmine.store.clipping import contributed_entries
 from privmine.store.rows import Rows
 
 #: How much memory bitmaps may take in all before old ones are let go.
 _BITMAP_BYTES = 256 << 20
 #: 2^30 bins are 8 GB: what a longer basis would need does not fit in memory.
 _LONGEST_BASIS = 30
+#: What a word of an itemset's bitmap costs where transactions are weighed, relative to the costs of `miner`.
+_HELD_COST = 40
 
 
 class MemoryStore(Store):
@@ -29,9 +31,12 @@ class MemoryStore(Store):
     replaced as a whole, never changed in place, so that threads may share a store.
     """
 
-    def __init__(self, rows: Rows, item_count: int) -> None:
+    def __init__(self, rows: Rows, item_count: int, memory_limit: int | None = None) -> None:
+        """Count on rows that are strictly increasing; bitmaps take a quarter of the memory limit at most."""
         self._rows = rows
         self._item_count = item_count
+        self._memory_limit = memory_limit
+        self._bitmap_bytes = _BITMAP_BYTES if memory_limit is None else min(memory_limit // 4, _BITMAP_BYTES)
         self._item_supports: IntArray | None = None
         self._bitmaps = _no_bitmaps(rows, item_count)
         #: By the longest itemset asked for: how many were asked for, the itemsets and their supports.
@@ -58,7 +63,7 @@ class MemoryStore(Store):
 
     def __reduce__(self) -> tuple[Any, ...]:
         # What can be built again does not travel.
-        return type(self), (self._rows, self._item_count)
+        return type(self), (self._rows, self._item_count, self._memory_limit)
 
     @property
     def item_count(self) -> int:
@@ -121,14 +126,18 @@ class MemoryStore(Store):
         for basis in bases:
             if len(basis) > _LONGEST_BASIS:
                 raise InputError(
-                    f"A basis of {len(basis)} items has 2^{len(basis)} bins; "
-                    f"a basis may have {_LONGEST_BASIS} items at most."
+                    f"A basis of {len(basis)} items has 2^{len(basis)} bins. A basis may have at most "
+                    f"{_LONGEST_BASIS} items."
                 )
         items = self._checked(sorted({item for basis in bases for item in basis}))
         words = self._bitmaps_of(items)
         return [
             bitmaps.bin_counts(words, np.searchsorted(items, self._checked(basis)), self.count()) for basis in bases
         ]
+
+    def state_counts(self, items: Sequence[int], states: IntArray) -> IntArray:
+        """How many transactions have, of the given items, exactly those of each state; bit i stands for items[i]."""
+        return bitmaps.state_counts(self._bitmaps_of(self._checked(items)), self.count(), np.asarray(states))
 
     def lengths(self, within: Sequence[int] | None, cap: int) -> IntArray:
         """How many transactions have 0, 1, …, cap items of `within` (None: of all); cap means cap or more."""
@@ -142,7 +151,7 @@ class MemoryStore(Store):
         `itertools.combinations`. None means the whole universe.
         """
         if size not in (1, 2):
-            raise InputError(f"Weighted supports are for items (size 1) or pairs (size 2), not for size {size}.")
+            raise InputError(f"Weighted supports exist for items (size 1) and pairs (size 2), not for size {size}.")
         width = self._item_count if within is None else len(within)
         rows = self._rows if within is None else self._within(within)
         weigh = np.append(np.asarray(weights, dtype=np.int64), 0)
@@ -163,19 +172,48 @@ class MemoryStore(Store):
         T(t) is how many of the itemsets t contains; one that is given twice counts twice. A
         transaction that contains more of them than the weights reach weighs nothing.
         """
-        items = self._checked(sorted({item for found in itemsets for item in found}))
-        members = [np.searchsorted(items, self._checked(found)) for found in itemsets]
         weigh = np.asarray(weights, dtype=np.int64)
-        if len(items) * bitmaps.words_for(self.count()) * 8 <= _BITMAP_BYTES:
-            return bitmaps.bounded_counts(self._bitmaps_of(items), members, self.count(), weigh)
+        items, rows, numbers = self._by_rows(itemsets)
+        if numbers is not None:
+            return held.bounded_counts(rows, numbers, len(itemsets), weigh)
+        totals = np.zeros(len(itemsets), dtype=np.int64)
+        for words, members, count in self._windows(itemsets, items):
+            totals += bitmaps.bounded_counts(words, members, count, weigh)
+        return totals
+
+    def held_counts(self, itemsets: Sequence[Itemset], cap: int) -> IntArray:
+        """How many transactions contain 0, 1, …, cap of the itemsets; cap means cap or more."""
+        items, rows, numbers = self._by_rows(itemsets)
+        if numbers is not None:
+            return held.held_counts(rows, numbers, cap)
+        totals = np.zeros(cap + 1, dtype=np.int64)
+        for words, members, count in self._windows(itemsets, items):
+            totals += bitmaps.held_counts(words, members, count, cap)
+        return totals
+
+    def _by_rows(self, itemsets: Sequence[Itemset]) -> tuple[IntArray, Rows, held.Numbers | None]:
+        """The items of the itemsets and the rows on them, with a table of the itemsets if rows beat bitmaps."""
+        items = self._checked(sorted({item for found in itemsets for item in found}))
+        cost = bitmaps.words_for(self.count()) * len(itemsets) * _HELD_COST
+        if cost > miner.PROJECTION_COST * len(self._rows.items):
+            numbers = held.numbers_of(itemsets, items)
+            if numbers is not None:
+                rows = self._within(items.tolist())
+                if cost > miner.PAIR_COST * held.pair_count(rows):
+                    return items, rows, numbers
+        return items, self._rows, None
+
+    def _windows(self, itemsets: Sequence[Itemset], items: IntArray) -> Iterator[tuple[Words, list[IntArray], int]]:
+        """Bitmaps of the items, the itemsets as positions among them, and how many transactions the bitmaps have."""
+        members = [np.searchsorted(items, self._checked(found)) for found in itemsets]
+        if len(items) * bitmaps.words_for(self.count()) * 8 <= self._bitmap_bytes:
+            yield self._bitmaps_of(items), members, self.count()
+            return
         # Too many bitmaps to keep: those of some transactions at a time.
-        totals = np.zeros(len(members), dtype=np.int64)
-        height = max(1, _BITMAP_BYTES // len(items)) * 8
+        height = max(1, self._bitmap_bytes // len(items)) * 8
         for first in range(0, self.count(), height):
             rows = self._rows.between(first, min(first + height, self.count()))
-            words = bitmaps.packed(rows, self._item_count, items)
-            totals += bitmaps.bounded_counts(words, members, rows.count, weigh)
-        return totals
+            yield bitmaps.packed(rows, self._item_count, items), members, rows.count
 
     def sum(self, contribution: Contribution, dimension: int, l1: int, l2_squared: int | None = None) -> IntArray:
         """Add up integer contributions, each clipped to an L1 norm (and squared L2 norm) before it is added."""
@@ -184,8 +222,9 @@ class MemoryStore(Store):
             items, bounds = block.items.tolist(), block.offsets.tolist()
             for row in range(block.count):
                 transaction = tuple(items[bounds[row] : bounds[row + 1]])
-                clipped = contribute(contribution, transaction, dimension, l1, l2_squared)
-                totals = [total + value for total, value in zip(totals, clipped, strict=True)]
+                clipped = contributed_entries(contribution, transaction, dimension, l1, l2_squared)
+                for position, value in clipped.items():
+                    totals[position] += value
         # Bounding a sum never widens the distance of two sums, so it keeps the sensitivity.
         limit = np.iinfo(np.int64).max
         return np.array([max(-limit, min(total, limit)) for total in totals], dtype=np.int64)
@@ -220,7 +259,7 @@ class MemoryStore(Store):
 
     def _check(self, items: NDArray[Any]) -> None:
         if items.min(initial=0) < 0 or items.max(initial=-1) >= self._item_count:
-            raise InputError(f"An item that was asked for lies outside the universe of {self._item_count} items.")
+            raise InputError(f"An item in the question lies outside the universe of {self._item_count} items.")
 
     def _within(self, items: Sequence[int]) -> Rows:
         """The transactions restricted to some items, each in the form of its position among them."""
@@ -233,7 +272,7 @@ class MemoryStore(Store):
             return self.item_supports()[members[:, 0]]
         items, slots = np.unique(members, return_inverse=True)
         slots = slots.reshape(members.shape)
-        if len(members) > 1 and len(items) * bitmaps.words_for(self.count()) * 8 > _BITMAP_BYTES:
+        if len(members) > 1 and len(items) * bitmaps.words_for(self.count()) * 8 > self._bitmap_bytes:
             half = len(members) // 2
             parts = self._equally_long_supports(members[:half]), self._equally_long_supports(members[half:])
             return np.concatenate(parts)
@@ -245,7 +284,7 @@ class MemoryStore(Store):
         missing = items[slots[items] < 0]
         if len(missing):
             built = bitmaps.packed(self._rows, self._item_count, missing)
-            if words.nbytes + built.nbytes > _BITMAP_BYTES:
+            if words.nbytes + built.nbytes > self._bitmap_bytes:
                 present = items[slots[items] >= 0]
                 slots, words = np.full_like(slots, -1), words[slots[present]]
                 slots[present] = np.arange(len(present))
@@ -253,7 +292,7 @@ class MemoryStore(Store):
                 slots = slots.copy()
             slots[missing] = len(words) + np.arange(len(missing))
             words = np.concatenate([words, built]) if len(words) else built
-            if words.nbytes <= _BITMAP_BYTES:
+            if words.nbytes <= self._bitmap_bytes:
                 self._bitmaps = slots, words
         wanted = slots[items]
         if len(wanted) == len(words) and np.array_equal(wanted, np.arange(len(words))):

@@ -6,8 +6,7 @@ peak of memory is the data itself.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import pairwise
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -15,15 +14,16 @@ from attrs import field, frozen
 from numpy.typing import NDArray
 
 from privmine.model import IntArray
+from privmine.store.shelf import Shelf
 
 #: How many items a block holds, about: 256 KB of int32.
 BLOCK_ITEMS = 1 << 16
 
 
-def slices(length: int) -> Iterator[slice]:
+def slices(length: int, size: int = BLOCK_ITEMS) -> Iterator[slice]:
     """Slices of a block each that make up an array of this length."""
-    for start in range(0, length, BLOCK_ITEMS):
-        yield slice(start, min(start + BLOCK_ITEMS, length))
+    for start in range(0, length, size):
+        yield slice(start, min(start + size, length))
 
 
 @frozen(eq=False)
@@ -55,14 +55,18 @@ class Rows:
 
     def blocks(self, size: int = BLOCK_ITEMS) -> Iterator[tuple[int, Rows]]:
         """Consecutive rows of about `size` items, each block with the number of its first row."""
-        starts = [0]
-        while starts[-1] < self.count:
-            row = starts[-1]
-            reach = int(np.searchsorted(self.offsets, self.offsets[row] + size))
-            # One row may be longer than a block, and a block of empty rows must end as well.
-            starts.append(min(max(reach, row + 1), row + size, self.count))
-        for first, last in pairwise(starts):
+        for first, last in self.bounds(size):
             yield first, self.between(first, last)
+
+    def bounds(self, size: int = BLOCK_ITEMS) -> Iterator[tuple[int, int]]:
+        """The first row of each block, and the row after its last one."""
+        last = 0
+        while last < self.count:
+            first = last
+            reach = int(np.searchsorted(self.offsets, self.offsets[first] + size))
+            # One row may be longer than a block, and a block of empty rows must end as well.
+            last = min(max(reach, first + 1), first + size, self.count)
+            yield first, last
 
     def between(self, first: int, last: int) -> Rows:
         """The rows first … last − 1."""
@@ -89,25 +93,85 @@ class Rows:
 
     def relabelled(self, label: NDArray[np.int32]) -> Rows:
         """The rows with label[item] in place of each item; an item of negative label is left out."""
-        items = np.empty_like(self.items)
-        for part in slices(len(items)):
-            items[part] = label[self.items[part]]
-        keep = items >= 0
-        relabelled = Rows(self.offsets, items)
-        return relabelled if keep.all() else relabelled.kept(keep)
+        return self._rewritten(label, Shelf(), _without_negative)
 
-    def as_sets(self) -> Rows:
+    def placed(self, label: NDArray[np.int32], shelf: Shelf) -> Rows:
+        """The same as sets: sorted, each item once a row.
+
+        Args:
+            label: the new label of each item; its last entry is that of the item −1.
+            shelf: makes the arrays.
+        """
+        return self._rewritten(label, shelf, lambda block: _as_set_block(_without_negative(block)))
+
+    def as_sets(self, shelf: Shelf | None = None) -> Rows:
         """The rows sorted, each item once a row."""
-        bits = int(self.items.max(initial=0)).bit_length()
+        return self._rewritten(None, shelf or Shelf(), _as_set_block)
+
+    def chosen(self, keep: NDArray[np.bool_], shelf: Shelf) -> Rows:
+        """The rows that are to be kept, in their order."""
         lengths = self.lengths
-        parts = [self.items[:0]]
+        items = shelf.column(np.int32)
         for first, block in self.blocks():
-            items, sizes = _sorted_block(block, bits)
-            parts.append(items)
-            lengths[first : first + block.count] = sizes
-        offsets = np.zeros(self.count + 1, dtype=np.int64)
+            kept = keep[first : first + block.count]
+            if kept.any():
+                items.add(block.items if kept.all() else block.items[np.repeat(kept, block.lengths)])
+        return Rows(offsets_of(lengths[keep], shelf), items.finish())
+
+    def in_order(self, order: IntArray, shelf: Shelf) -> Rows:
+        """The rows in another order, in which rows may also be left out."""
+        offsets = offsets_of(self.lengths[order], shelf)
+        items = shelf.column(np.int32)
+        # From the place of an item in the new rows to its place in the old ones, for each row.
+        shifts = self.offsets[order] - offsets[:-1]
+        for first, last in Rows(offsets, self.items[:0]).bounds():
+            start, stop = int(offsets[first]), int(offsets[last])
+            places = np.repeat(shifts[first:last], np.diff(offsets[first : last + 1]))
+            places += np.arange(start, stop)
+            items.add(self.items[places])
+        return Rows(offsets, items.finish())
+
+    def _rewritten(self, label: NDArray[np.int32] | None, shelf: Shelf, rewrite: Callable[[Rows], Rows]) -> Rows:
+        """The rows after each block was relabelled and rewritten, which may leave out items, but no row."""
+        items, lengths = shelf.column(np.int32), None
+        for first, block in self.blocks():
+            found = rewrite(block if label is None else Rows(block.offsets, np.take(label, block.items)))
+            items.add(found.items)
+            if lengths is None and len(found.items) != len(block.items):
+                lengths = self.lengths
+            if lengths is not None:
+                lengths[first : first + block.count] = found.lengths
+        # Where nothing was left out, the rows start where they did.
+        return Rows(self.offsets if lengths is None else offsets_of(lengths, shelf), items.finish())
+
+
+def offsets_of(lengths: NDArray[np.integer[Any]], shelf: Shelf) -> IntArray:
+    """Where rows of such lengths start, and where the last one ends."""
+    offsets = shelf.column(np.int64)
+    offsets.add(np.zeros(1, dtype=np.int64))
+    total = 0
+    for part in slices(len(lengths)):
+        ends = np.cumsum(lengths[part], dtype=np.int64)
+        ends += total
+        offsets.add(ends)
+        total = int(ends[-1])
+    return offsets.finish()
+
+
+def _without_negative(block: Rows) -> Rows:
+    keep = block.items >= 0
+    return block if keep.all() else block.kept(keep)
+
+
+def _as_set_block(block: Rows) -> Rows:
+    if block.are_strictly_increasing():
+        return block
+    items, lengths = _sorted_block(block, int(block.items.max(initial=0)).bit_length())
+    offsets = block.offsets
+    if len(items) != len(block.items):
+        offsets = np.zeros(block.count + 1, dtype=np.int64)
         np.cumsum(lengths, out=offsets[1:])
-        return Rows(offsets, np.concatenate(parts))
+    return Rows(offsets, items)
 
 
 def _sorted_block(block: Rows, bits: int) -> tuple[NDArray[np.int32], IntArray]:

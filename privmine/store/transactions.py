@@ -15,28 +15,33 @@ from attrs import frozen
 from numpy.typing import NDArray
 
 from privmine.errors import InputError
-from privmine.model import IntArray, Origin, Unit, Universe
+from privmine.model import IntArray, Origin, Universe
+from privmine.privacy.unit import Unit
+from privmine.store.abstract import Store
 from privmine.store.labels import in_words, is_label, is_missing, text_of, unit_of
 from privmine.store.memory import MemoryStore
-from privmine.store.protocol import Store
 from privmine.store.rows import Rows, slices
+from privmine.store.shelf import Shelf
 from privmine.store.units import bounded, merged, salts
 
 _Labels: TypeAlias = NDArray[np.integer[Any]]
 _EACH_TRANSACTION = Unit()
 _MADE_HERE = Origin()
+#: How many numbers a table may have at most, and how many labels are sorted at a time where there is none.
+_LARGEST_TABLE = 1 << 26
+_SORTED_ITEMS = 1 << 20
 _INTEGER = re.compile(r"0|-?[1-9][0-9]{0,18}")
 #: What is wrong with a collection of baskets.
 NO_BASKET = (
-    "A basket must be a collection of items: split a text into items first, and make records a frame. Several files "
-    "are read by a pattern, such as pm.read('orders/*.parquet')."
+    "A basket must be a collection of items. Split a text into items first, and make a data frame of "
+    "records. To read several files, use a pattern such as pm.read('orders/*.parquet')."
 )
 NO_ITEM = (
-    "An item is missing (None or NaN) in some basket; pm.read(…, drop_missing=True) leaves such items out, or do so "
-    "first."
+    "An item is missing (None or NaN) in some basket. Drop such items first, or read with pm.read(…, "
+    "drop_missing=True)."
 )
-NO_LABEL = "An item of some basket is a collection or bytes, not a label such as a text or a number."
-_NO_UNIT = "The unit of some transaction is missing (None, NaN or blank); leave out such transactions first."
+NO_LABEL = "An item of some basket is a collection or bytes. An item must be a label, such as a text or a number."
+_NO_UNIT = "The unit of some transaction is missing (None, NaN or blank). Drop such transactions first."
 
 
 @frozen(eq=False, repr=False)
@@ -80,13 +85,14 @@ class Transactions:
     ) -> Transactions:
         if isinstance(transactions, str | bytes) or not isinstance(transactions, Iterable):
             raise InputError(
-                "Transactions come as a collection of baskets, each a collection of items. Read files, frames and "
-                "queries first, for example pm.mine(pm.read('orders.csv'), k=100, epsilon=1)."
+                "The data must be a collection of baskets, each a collection of items. Read files, "
+                "frames and queries first, for example pm.mine(pm.read('orders.csv'), k=100, "
+                "epsilon=1)."
             )
         if hasattr(transactions, "columns") or getattr(transactions, "ndim", 1) != 1:
             raise InputError(
-                "A table or matrix is no collection of baskets. Read it first: pm.read(frame, transaction='order_id', "
-                "item='product'), or pm.read(matrix)."
+                "A table or matrix is not a collection of baskets. Read it first: pm.read(frame, "
+                "transaction='order_id', item='product'), or pm.read(matrix)."
             )
         offsets = [0]
         labels: list[Any] = []
@@ -104,7 +110,9 @@ class Transactions:
             raise InputError(NO_LABEL)
         texts = [text_of(label) for label in labels]
         universe = Universe.of(sorted(set(texts)), given=False) if items is None else given_universe(items)
-        return cls._of(universe, np.array(offsets), _places(texts, universe))
+        places = np.append(_places(texts, universe), np.int32(-1))
+        rows = Rows(np.array(offsets), np.arange(len(texts), dtype=np.int32)).placed(places, Shelf())
+        return cls(universe, MemoryStore(rows, len(universe)))
 
     @classmethod
     def from_rows(
@@ -112,6 +120,9 @@ class Transactions:
         offsets: IntArray,
         labels: _Labels,
         items: Sequence[Any] | NDArray[Any] | None = None,
+        *,
+        origin: Origin = _MADE_HERE,
+        shelf: Shelf | None = None,
     ) -> Transactions:
         """Make transactions of compressed sparse rows of integer labels.
 
@@ -119,14 +130,20 @@ class Transactions:
             offsets: where each row starts in `labels`, and where the last one ends.
             labels: the labels of all transactions, one transaction after another.
             items: the public universe, as for `from_lists`.
+            origin: how the data was read.
+            shelf: makes long arrays; without it they are in memory.
         """
+        shelf = shelf or Shelf()
         if labels.dtype not in (np.int32, np.int64):
             labels = labels.astype(np.int64)
-        if items is None:
-            known, indices = distinct(labels)
-            return cls._of(Universe.of(known, given=False), offsets, indices)
-        universe = given_universe(items)
-        return cls._of(universe, offsets, _positions(labels, universe))
+        known, codes, table = coded(labels, shelf)
+        universe = Universe.of(known, given=False) if items is None else given_universe(items)
+        places = np.append(_positions(known, universe), np.int32(-1))
+        # From the numbers themselves, or from their codes, to places in the universe.
+        rows = Rows(offsets, codes.astype(np.int32, copy=False)).placed(
+            places if table is None else places[table], shelf
+        )
+        return cls(universe, MemoryStore(rows, len(universe), shelf.limit), origin=origin)
 
     @classmethod
     def from_codes(
@@ -140,6 +157,7 @@ class Transactions:
         unit_labels: Sequence[Any] | NDArray[Any] | None = None,
         unit: Unit = _EACH_TRANSACTION,
         origin: Origin = _MADE_HERE,
+        shelf: Shelf | None = None,
     ) -> Transactions:
         """Make transactions of compressed sparse rows of codes, as tables and databases have them.
 
@@ -154,55 +172,40 @@ class Transactions:
             unit_labels: what the units are called; labels that read the same are one unit.
             unit: who is protected; whether all that a unit has is merged, else how much of it is kept.
             origin: how the data was read.
+            shelf: makes long arrays; without it they are in memory.
         """
+        shelf = shelf or Shelf()
         _check_rows(offsets, codes, len(labels))
         known = _plain_labels(labels)
         universe = _universe_of(known) if items is None else given_universe(items)
         table = np.append(_places(known, universe), np.int32(-1))  # the last entry is where −1 leads
-        indices = np.empty(len(codes), dtype=np.int32)
-        for part in slices(len(codes)):
-            indices[part] = table[codes[part]]
         if unit_of_row is None and unit_labels is None and unit.is_transaction:
-            return cls._of(universe, offsets, indices, origin)
+            rows = Rows(offsets, codes.astype(np.int32, copy=False)).placed(table, shelf)
+            return cls(universe, MemoryStore(rows, len(universe), shelf.limit), origin=origin)
         if unit_of_row is None or unit_labels is None:
-            raise InputError("A unit of protection needs the unit of each transaction: unit_of_row and unit_labels.")
+            raise InputError(
+                "A unit of protection needs the unit of each transaction: pass unit_of_row and unit_labels."
+            )
         if unit.name == _EACH_TRANSACTION.name:
             raise InputError(
-                f"A unit cannot be called {unit.name!r}, which stands for transactions that are protected one by one; "
-                "rename the column that tells whose a transaction is."
+                f"A unit cannot be called {unit.name!r}: that name means that each transaction is "
+                "protected on its own. Rename the column."
             )
-        rows = _inside(offsets, indices)
-        rows = rows if rows.are_strictly_increasing() else rows.as_sets()
-        units, names = _distinct_units(unit_of_row, unit_labels, rows.count)
+        units, names = _distinct_units(unit_of_row, unit_labels, len(offsets) - 1)
+        rows = Rows(offsets, codes.astype(np.int32, copy=False)).placed(table, shelf)
         if unit.merged:
-            rows = merged(rows, units)
+            rows = merged(rows, units, shelf)
         else:
-            rows = bounded(rows, units, salts(names), salts(universe.labels), unit.baskets)
-        store = MemoryStore.from_rows(rows.offsets, rows.items, len(universe), strictly_increasing=True)
-        return cls(universe, store, unit, origin)
-
-    @classmethod
-    def _of(
-        cls, universe: Universe, offsets: IntArray, indices: NDArray[np.int32], origin: Origin = _MADE_HERE
-    ) -> Transactions:
-        """Make transactions of positions in the universe; −1 stands for an item outside it."""
-        rows = _inside(offsets, indices)
-        return cls(universe, MemoryStore.from_rows(rows.offsets, rows.items, len(universe)), origin=origin)
-
-
-def _inside(offsets: IntArray, indices: NDArray[np.int32]) -> Rows:
-    """The rows without the items outside the universe, whose position is −1."""
-    rows = Rows.of(offsets, indices)
-    inside = indices >= 0
-    return rows if inside.all() else rows.kept(inside)
+            rows = bounded(rows, units, salts(names), salts(universe.labels), unit.baskets, shelf)
+        return cls(universe, MemoryStore(rows, len(universe), shelf.limit), unit, origin)
 
 
 def _check_rows(offsets: IntArray, codes: _Labels, size: int) -> None:
     ends_meet = len(offsets) > 0 and offsets[0] == 0 and offsets[-1] == len(codes)
     if not ends_meet or (np.diff(offsets) < 0).any():
-        raise InputError("Offsets start at 0, never decrease, and end at the number of codes.")
+        raise InputError("Offsets must start at 0, never decrease, and end at the number of codes.")
     if codes.min(initial=-1) < -1 or codes.max(initial=-1) >= size:
-        raise InputError("A code must be the position of a label, or −1 for an item to leave out.")
+        raise InputError("A code must be the position of a label, or −1 for an item to drop.")
 
 
 def _plain_labels(labels: Sequence[Any] | NDArray[Any]) -> IntArray | list[str]:
@@ -212,7 +215,7 @@ def _plain_labels(labels: Sequence[Any] | NDArray[Any]) -> IntArray | list[str]:
             return labels.astype(np.int64, copy=False)
         labels = labels.tolist()
     if any(map(is_missing, labels)):
-        raise InputError("A label is missing (None or NaN); leave out such items first.")
+        raise InputError("A label is missing (None or NaN). Drop such items first.")
     texts = [text_of(label) for label in labels]
     if not all(map(_reads_as_integer, texts)):
         return texts
@@ -230,7 +233,7 @@ def _universe_of(labels: IntArray | list[str]) -> Universe:
     """The universe of labels that occur in the data, in their public order."""
     if isinstance(labels, list):
         return Universe.of(sorted(set(labels)), given=False)
-    return Universe.of(distinct(labels)[0], given=False)
+    return Universe.of(coded(labels, Shelf())[0], given=False)
 
 
 def _places(labels: IntArray | list[str], universe: Universe) -> NDArray[np.int32]:
@@ -279,25 +282,32 @@ def _as_integers(labels: list[Any]) -> IntArray | None:
 
 def _has_table(low: int, high: int, size: int) -> bool:
     """Whether a table of all numbers from low to high is worth its memory: it is faster than sorting."""
-    return high - low < max(1 << 20, 4 * size)
+    return high - low < min(max(1 << 20, 4 * size), _LARGEST_TABLE)
 
 
-def distinct(labels: _Labels) -> tuple[IntArray, NDArray[np.int32]]:
-    """The labels that occur in increasing order, and the position of each label among them."""
-    if not len(labels):
-        return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int32)
-    low, high = min(0, int(labels.min())), int(labels.max())
-    if not _has_table(low, high, len(labels)):
-        known, places = np.unique(labels, return_inverse=True)
-        return known.astype(np.int64), places.astype(np.int32)
-    occurs = np.zeros(high - low + 1, dtype=np.bool_)
+def coded(labels: _Labels, shelf: Shelf) -> tuple[IntArray, _Labels, NDArray[np.int32] | None]:
+    """The labels that occur in increasing order, a code for each label, and the position among them of each code.
+
+    Where a table of all numbers is small enough, the labels themselves are the codes. Otherwise the codes
+    are the positions, and there is no table.
+    """
+    low, high = int(labels.min(initial=0)), int(labels.max(initial=0))
+    if low >= 0 and _has_table(0, high, len(labels)):
+        occurs = np.zeros(high + 1, dtype=np.bool_)
+        for part in slices(len(labels)):
+            occurs[labels[part]] = True
+        # What does not occur, as what stands for no item, is at the last place.
+        table = np.full(high + 2, -1, dtype=np.int32)
+        known = np.flatnonzero(occurs)
+        table[known] = np.arange(len(known), dtype=np.int32)
+        return known, labels, table
+    known = np.zeros(0, dtype=np.int64)
+    for part in slices(len(labels), _SORTED_ITEMS):
+        known = np.union1d(known, np.unique(labels[part]).astype(np.int64))
+    codes = shelf.column(np.int32)
     for part in slices(len(labels)):
-        occurs[labels[part] - low] = True
-    position = np.cumsum(occurs, dtype=np.int32) - np.int32(1)
-    indices = np.empty(len(labels), dtype=np.int32)
-    for part in slices(len(labels)):
-        indices[part] = position[labels[part] - low]
-    return np.flatnonzero(occurs) + low, indices
+        codes.add(np.searchsorted(known, labels[part]))
+    return known, codes.finish(), None
 
 
 def _positions(labels: _Labels, universe: Universe) -> NDArray[np.int32]:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from privmine.model import IntArray
 from privmine.store.rows import Rows
+from privmine.store.shelf import Shelf
 
 Salts: TypeAlias = NDArray[np.uint64]
 
@@ -32,7 +33,9 @@ def salts(labels: Iterable[Any]) -> Salts:
     return np.frombuffer(digests, dtype="<u8").astype(np.uint64)
 
 
-def bounded(rows: Rows, unit_of_row: IntArray, unit_salts: Salts, item_salts: Salts, most: int) -> Rows:
+def bounded(
+    rows: Rows, unit_of_row: IntArray, unit_salts: Salts, item_salts: Salts, most: int, shelf: Shelf | None = None
+) -> Rows:
     """Keep at most so many rows of each unit, chosen by a hash.
 
     A row's hash is of its unit's label, the labels of its items, and how many rows of the same
@@ -52,6 +55,7 @@ def bounded(rows: Rows, unit_of_row: IntArray, unit_salts: Salts, item_salts: Sa
         unit_salts: the salt of each unit's label.
         item_salts: the salt of each item's label.
         most: how many rows a unit may keep.
+        shelf: makes the arrays; without it they are in memory.
     """
     crowded = np.bincount(unit_of_row, minlength=len(unit_salts)) > most
     contenders = np.flatnonzero(crowded[unit_of_row])
@@ -69,10 +73,10 @@ def bounded(rows: Rows, unit_of_row: IntArray, unit_salts: Salts, item_salts: Sa
     surplus = _places_in_runs(_changes(units)) >= most  # units are in order already
     keep = np.ones(rows.count, dtype=np.bool_)
     keep[contenders[order[surplus]]] = False
-    return _only(rows, keep)
+    return rows.chosen(keep, shelf or Shelf())
 
 
-def merged(rows: Rows, unit_of_row: IntArray) -> Rows:
+def merged(rows: Rows, unit_of_row: IntArray, shelf: Shelf | None = None) -> Rows:
     """One row a unit, with every item that any of its rows has.
 
     Privacy: a unit is one transaction and no transaction is of two units, so that removing a unit
@@ -80,8 +84,9 @@ def merged(rows: Rows, unit_of_row: IntArray) -> Rows:
     """
     order = np.argsort(unit_of_row, kind="stable")
     starts = np.flatnonzero(_changes(unit_of_row[order]))
-    grouped = _in_order(rows, order)
-    return Rows(np.append(grouped.offsets[starts], grouped.offsets[-1]), grouped.items).as_sets()
+    shelf = shelf or Shelf()
+    grouped = rows.in_order(order, shelf)
+    return Rows(np.append(grouped.offsets[starts], grouped.offsets[-1]), grouped.items).as_sets(shelf)
 
 
 def _mixed(values: Salts) -> Salts:
@@ -116,26 +121,3 @@ def _places_in_runs(starts: NDArray[np.bool_]) -> IntArray:
     """The place of each entry in its run, from 0, where `starts` marks the first of each run."""
     places = np.arange(len(starts))
     return places - np.maximum.accumulate(np.where(starts, places, 0))
-
-
-def _only(rows: Rows, keep: NDArray[np.bool_]) -> Rows:
-    """The rows that are to be kept, in their order."""
-    lengths = rows.lengths
-    offsets = np.zeros(np.count_nonzero(keep) + 1, dtype=np.int64)
-    np.cumsum(lengths[keep], out=offsets[1:])
-    return Rows(offsets, rows.items[np.repeat(keep, lengths)])
-
-
-def _in_order(rows: Rows, order: IntArray) -> Rows:
-    """The rows in another order."""
-    lengths = rows.lengths[order]
-    offsets = np.zeros(len(order) + 1, dtype=np.int64)
-    np.cumsum(lengths, out=offsets[1:])
-    items = np.empty_like(rows.items)
-    # From the place of an item in the new rows to its place in the old ones, for each row.
-    shifts = rows.offsets[order] - offsets[:-1]
-    for first, block in Rows(offsets, items).blocks():
-        places = np.repeat(shifts[first : first + block.count], block.lengths)
-        places += np.arange(offsets[first], offsets[first] + len(places))
-        block.items[:] = rows.items[places]
-    return Rows(offsets, items)

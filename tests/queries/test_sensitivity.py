@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from attrs import evolve
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -14,14 +15,20 @@ from privmine.queries import (
     VERIFIED,
     BinCounts,
     BoundedSupports,
+    HeldHistogram,
+    ItemCutoff,
     ItemSupports,
     LengthHistogram,
+    MomentMatrix,
     PairSupports,
     Query,
     RankGap,
+    RankSupport,
+    StateCounts,
     SumQuery,
     Supports,
     WeightedSupports,
+    fair_weights,
 )
 from privmine.store.transactions import Transactions
 
@@ -36,6 +43,16 @@ def hostile(transaction: tuple[int, ...]) -> list[int]:
     return [1000 * len(transaction), -5, sum(transaction)]
 
 
+def sparse_hostile(transaction: tuple[int, ...]) -> dict[int, int]:
+    """Contributes too much in few entries, in no order."""
+    return {2: 1000 * len(transaction), 0: -5 - sum(transaction)}
+
+
+def repeating(transaction: tuple[int, ...]) -> tuple[list[int], list[int]]:
+    """Names a position as often as the transaction has items, each time with a little."""
+    return [1, *(1 for _ in transaction)], [1, *(1 for _ in transaction)]
+
+
 QUERIES: dict[type[Query], st.SearchStrategy[Query]] = {
     ItemSupports: st.just(ItemSupports(ITEMS)),
     PairSupports: st.sets(st.integers(0, ITEMS - 1), min_size=2).map(lambda items: PairSupports(tuple(items))),
@@ -47,6 +64,20 @@ QUERIES: dict[type[Query], st.SearchStrategy[Query]] = {
         high=st.integers(2, 7),
         max_length=st.none() | st.integers(1, 3),
     ),
+    ItemCutoff: st.builds(
+        ItemCutoff,
+        rank=st.integers(1, 40),
+        low=st.integers(1, 2),
+        high=st.just(4),
+        max_length=st.none() | st.integers(1, 3),
+    ).flatmap(
+        lambda query: st.lists(st.integers(0, 99), min_size=query.size, max_size=query.size).map(
+            lambda penalties: evolve(query, penalties=penalties)
+        )
+    ),
+    MomentMatrix: st.sets(st.integers(0, ITEMS - 1)).map(MomentMatrix),
+    StateCounts: st.sets(st.integers(0, 7)).map(lambda states: StateCounts((0, 2, 4), sorted(states))),
+    RankSupport: st.builds(RankSupport, rank=st.integers(1, 40), max_length=st.none() | st.integers(1, 3)),
     BinCounts: some_itemsets.map(BinCounts),
     LengthHistogram: st.builds(
         LengthHistogram, cap=st.integers(0, 4), within=st.none() | st.just((0, 2)) | st.just((1,))
@@ -61,9 +92,14 @@ QUERIES: dict[type[Query], st.SearchStrategy[Query]] = {
     BoundedSupports: st.builds(
         BoundedSupports, itemsets=some_itemsets, weights=st.lists(st.integers(-9, 9), min_size=2, max_size=6)
     ),
+    HeldHistogram: st.builds(
+        HeldHistogram,
+        edges=st.sets(st.integers(1, 6)).map(lambda edges: (0, *sorted(edges))),
+        itemsets=st.none() | some_itemsets,
+    ),
     SumQuery: st.builds(
         SumQuery,
-        contribution=st.just(hostile),
+        contribution=st.sampled_from([hostile, sparse_hostile, repeating]),
         dimension=st.just(3),
         l1=st.integers(1, 9),
         l2_squared=st.none() | st.integers(1, 30),
@@ -115,7 +151,12 @@ def test_every_verified_query_is_under_this_test() -> None:
         (Supports([(0,), (0, 1), ()]), [], [0, 1]),
         (BinCounts([(0, 1), (2,)]), [], [0, 2]),
         (LengthHistogram(3), [], [0]),
+        (StateCounts([0, 2], [3, 1]), [], [0, 1]),
+        (MomentMatrix([0, 1, 2]), [[1]], [0, 2]),
+        (HeldHistogram((0, 2), [(0,), (1,)]), [], [0, 1]),
+        (RankSupport(1), [], [0]),
         (SumQuery(hostile, 3, 9), [], [0, 1]),
+        (SumQuery(sparse_hostile, 3, 9), [], [0, 1]),
         (WeightedSupports(2, ITEMS, [0, 0, 4, 1]), [], [0, 1]),
         (BoundedSupports([(0,), (1,), (0, 1)], [9, 5, 4, 3]), [], [0, 1]),
     ],
@@ -145,6 +186,39 @@ def test_rank_gap_pads_with_zero() -> None:
     """Ranks beyond what occurs have support 0, for items and for itemsets."""
     query = RankGap(rank=40, low=1, high=7)
     np.testing.assert_array_equal(query.evaluate(store([[0], [0]])), [-2, 0, 0, 0, 0, 0, 0])
+
+
+def test_rank_support_is_the_support_at_that_rank() -> None:
+    """Ranks count itemsets by falling support, and beyond what occurs the support is 0."""
+    baskets = [[0], [0, 1], [0, 1]]
+    found = [int(RankSupport(rank).evaluate(store(baskets))[0]) for rank in (1, 2, 3, 4, 40)]
+    assert found == [3, 2, 2, 0, 0]
+    assert RankSupport(3, max_length=1).evaluate(store(baskets)).tolist() == [0]
+
+
+def test_held_histogram_counts_only_the_given_itemsets() -> None:
+    """T is the number of given itemsets that a transaction contains, whatever else is in it."""
+    baskets = [[0, 1, 2, 3, 4], [0], [2, 3], []]
+    query = HeldHistogram((0, 1, 2), [(0,), (0, 1), (1, 2)])
+    assert query.evaluate(store(baskets)).tolist() == [2, 1, 1]
+    assert HeldHistogram((0, 1, 3)).evaluate(store(baskets)).tolist() == [1, 2, 1]
+
+
+@pytest.mark.parametrize("edges", [(), (1, 2), (0, 2, 2), (0, 3, 1)])
+def test_a_histogram_needs_rising_edges_from_0(edges) -> None:
+    """Ranges that overlap would count a transaction twice."""
+    with pytest.raises(InputError, match="begin with 0 and rise"):
+        HeldHistogram(edges)
+
+
+def test_norms_of_a_long_table_are_those_of_its_worst_entry() -> None:
+    """The table of a universe of a million items has its norms at once, the same as entry by entry."""
+    weights = [0, 7, 7, 3, 3, 3, 1]
+    declared = BoundedSupports([(i,) for i in range(6)], weights).sensitivity
+    assert declared.l1 == max(held * weight for held, weight in enumerate(weights)) == 15
+    assert declared.l2_squared == max(held * weight**2 for held, weight in enumerate(weights)) == 98
+    long = WeightedSupports(1, 10**6, fair_weights(5, 1000, 10**6))
+    assert long.sensitivity.l1 == 5000
 
 
 def test_length_weights_that_round_up_are_paid_for() -> None:

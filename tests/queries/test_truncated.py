@@ -13,15 +13,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from privmine.curator import Curator, Desk, Meter
 from privmine.errors import InputError, QueryError
-from privmine.model import Public
 from privmine.noise.secure import SecureNoise
 from privmine.noise.simulated import SimulatedNoise
 from privmine.privacy import PureDP
 from privmine.queries import VERIFIED, TruncatedSupports
 from privmine.queries.numbering import itemset_at, itemset_count, number_of
 from privmine.store.transactions import Transactions
+from privmine.testing import curator_for
 
 
 def transactions(baskets, items):
@@ -117,10 +116,10 @@ def test_a_transaction_with_all_items_moves_every_score():
 
 def test_monotonicity_need_not_be_claimed():
     """A query that does not claim monotonicity is selected from at half the rate, as in the paper."""
-    definition, share = PureDP(), Fraction(1, 2)
+    definition, share = PureDP(), PureDP().cost(Fraction(1, 2))
     paper = TruncatedSupports(10, 2, 5, 0, monotone=False)
-    assert definition.rate(paper.sensitivity, share, 10) == Fraction(1, 40)
-    assert definition.rate(TruncatedSupports(10, 2, 5, 0).sensitivity, share, 10) == Fraction(1, 20)
+    assert definition.rate_for(paper.sensitivity, share, 10) == Fraction(1, 40)
+    assert definition.rate_for(TruncatedSupports(10, 2, 5, 0).sensitivity, share, 10) == Fraction(1, 20)
 
 
 class CountingStore:
@@ -165,8 +164,7 @@ def test_a_billion_candidates_are_not_listed():
     random = Random(4)  # noqa: S311 - test data
     data = transactions([random.sample(range(2088), 12) for _ in range(300)], 2088)
     query = TruncatedSupports(20, 3, 2088, 10**6)
-    desk = Desk(data.store, Public(data.universe), SecureNoise(), PureDP(), Meter(Fraction(1)), lambda cls: False)
-    chosen = Curator(desk, "select_elements", "tested", Fraction(1)).choose(query, 20).chosen
+    chosen = curator_for(data, noise=SecureNoise()).choose(query, 20).chosen
     assert query.size == 1_517_192_652
     assert len(set(chosen)) == 20
     assert {len(found) for found in chosen} <= {1, 2, 3}
@@ -178,9 +176,8 @@ def test_members_of_the_tail_are_equally_likely(noise):
     """Of 25 candidates in one tail each is drawn as often as any other (χ², false-alarm rate 10⁻⁷)."""
     data = transactions([[0, 1, 2, 3, 4]] * 3, 5)
     query = TruncatedSupports(1, 3, 5, 0)  # The floor is the support of all of them.
-    desk = Desk(data.store, Public(data.universe), noise, PureDP(), Meter(Fraction(10**4)), lambda cls: False)
-    curator = Curator(desk, "select_elements", "tested", Fraction(10**4))
-    draws = Counter(found for _ in range(700) for found in curator.choose(query, 3, Fraction(1)).chosen)
+    curator = curator_for(data, 10**4, noise=noise)
+    draws = Counter(found for _ in range(700) for found in curator.choose(query, 3, PureDP().cost(1)).chosen)
     assert set(draws) == set(candidates(5, 3))
     assert stats.chisquare(list(draws.values())).pvalue > 1e-7
 
@@ -206,9 +203,8 @@ def test_numbers_of_itemsets_of_large_universes_can_be_inverted(items, longest, 
 def test_a_universe_of_another_size_is_refused():
     """A query about other items than those of the store fails, whatever it would have counted."""
     data = transactions([[0]], 2)
-    desk = Desk(data.store, Public(data.universe), SecureNoise(), PureDP(), Meter(Fraction(1)), lambda cls: False)
     with pytest.raises(QueryError, match="truncated 0 below rank 1"):
-        Curator(desk, "select_elements", "tested", Fraction(1)).choose(TruncatedSupports(1, 1, 3, 0))
+        curator_for(data, noise=SecureNoise()).choose(TruncatedSupports(1, 1, 3, 0))
 
 
 def test_an_answer_that_would_not_fit_in_memory_is_refused():
@@ -223,7 +219,7 @@ def test_an_answer_that_would_not_fit_in_memory_is_refused():
         ({"k": 0}, "k of TruncatedSupports must be at least 1"),
         ({"max_length": 0}, "max_length of TruncatedSupports must be at least 1"),
         ({"gamma": -1}, "gamma of TruncatedSupports must be at least 0"),
-        ({"explicit_limit": 4}, "explicit_limit must be at least k"),
+        ({"explicit_limit": 4}, "It must be at least k"),
     ],
 )
 def test_senseless_parameters_are_refused(changed, message):

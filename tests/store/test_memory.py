@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from privmine.errors import InputError
 from privmine.store import bitmaps, memory, miner
-from privmine.store.clipping import clip
+from privmine.store.abstract import Store
+from privmine.store.clipping import clip as clip_entries
 from privmine.store.memory import MemoryStore
-from privmine.store.protocol import Store
 from privmine.store.rows import Rows
 
 ITEMS = 9
@@ -230,6 +230,12 @@ def test_weighted_supports_of_other_sizes_are_refused():
     """Only items and pairs have weighted supports."""
     with pytest.raises(InputError, match="size 3"):
         store_of([[0]]).weighted_supports(3, None, np.array([1]))
+
+
+def clip(values, dimension, l1, l2_squared=None):
+    """A clipped contribution with its zeros."""
+    entries = clip_entries(values, dimension, l1, l2_squared)
+    return [entries.get(position, 0) for position in range(dimension)]
 
 
 @untimed

@@ -104,7 +104,7 @@ def test_no_transactions_and_no_items():
 
 def test_a_text_is_no_transaction():
     """A text in place of a transaction is refused: its characters are hardly meant as items."""
-    with pytest.raises(InputError, match="split a text") as caught:
+    with pytest.raises(InputError, match="Split a text") as caught:
         Transactions.from_lists(["secret"])
     assert "secret" not in str(caught.value)
 

@@ -8,7 +8,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from privmine.errors import InputError
-from privmine.model import Unit
+from privmine.privacy.unit import Unit
 from privmine.store.rows import Rows
 from privmine.store.transactions import Transactions
 from privmine.store.units import _mixed, bounded, merged, salts
@@ -186,6 +186,17 @@ def test_every_basket_has_the_same_chance():
     shares, _ = kept_shares(contents, 2)
     for content in contents:
         assert abs(shares[content] - 1500) < FIVE_SIGMA * sqrt(6000 * 3 / 16)
+
+
+def test_a_basket_that_was_not_kept_makes_no_difference():
+    """A basket's rank depends on its own content and number, so that without one that was not kept all others stay."""
+    baskets_of_one = [frozenset(basket) for basket in ({0}, {1}, {2}, {3}, {0, 1}, {0, 2}, {0, 3}, {1, 2})]
+    for unit in range(5):
+        pairs = [(unit, basket) for basket in baskets_of_one]
+        kept = by_hash(pairs, 3)
+        for pair in pairs:
+            if pair[1] not in kept:
+                assert by_hash([other for other in pairs if other != pair], 3) == kept
 
 
 def test_units_choose_independently():

@@ -7,14 +7,15 @@ aggregates only, so that it may live on another machine, or on many.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
 from typing import TypeAlias
 
 from privmine.model import IntArray, Itemset, Itemsets
 
-#: What one transaction, as a sorted tuple of items, adds to a sum.
-Contribution: TypeAlias = Callable[[Itemset], Sequence[int]]
+#: What one transaction, as a sorted tuple of items, adds to a sum: all entries; a mapping from positions to entries,
+#: where the others are 0; or a tuple of positions and entries.
+Contribution: TypeAlias = Callable[[Itemset], Sequence[int] | Mapping[int, int] | tuple[Sequence[int], Sequence[int]]]
 
 
 class Store(ABC):
@@ -58,6 +59,23 @@ class Store(ABC):
         position is a set bit of b; the basis's first item is the lowest bit.
         """
 
+    def state_counts(self, items: Sequence[int], states: IntArray) -> IntArray:
+        """How many transactions have, of the given items, exactly those of each state.
+
+        A state is a whole number whose bit i says that items[i] is there; all states are different.
+        """
+        place_of = {state: place for place, state in enumerate(states.tolist())}
+
+        def contribution(transaction: Itemset) -> list[int]:
+            held = set(transaction)
+            state = sum(1 << place for place, item in enumerate(items) if item in held)
+            counted = [0] * len(place_of)
+            if state in place_of:
+                counted[place_of[state]] = 1
+            return counted
+
+        return self.sum(contribution, len(place_of), 1)
+
     @abstractmethod
     def lengths(self, within: Sequence[int] | None, cap: int) -> IntArray:
         """How many transactions have 0, 1, …, cap items of `within` (None: of all); cap means cap or more."""
@@ -87,6 +105,19 @@ class Store(ABC):
 
         most = max((held * abs(weight) for held, weight in enumerate(table[: len(wanted) + 1])), default=0)
         return self.sum(contribution, len(wanted), most)
+
+    def held_counts(self, itemsets: Sequence[Itemset], cap: int) -> IntArray:
+        """How many transactions contain 0, 1, …, cap of the itemsets; cap means cap or more.
+
+        An itemset that is given twice counts twice.
+        """
+        wanted = [frozenset(itemset) for itemset in itemsets]
+
+        def contribution(transaction: Itemset) -> list[int]:
+            held = min(sum(members.issubset(transaction) for members in wanted), cap)
+            return [0] * held + [1] + [0] * (cap - held)
+
+        return self.sum(contribution, cap + 1, 1)
 
     @abstractmethod
     def sum(self, contribution: Contribution, dimension: int, l1: int, l2_squared: int | None = None) -> IntArray:
