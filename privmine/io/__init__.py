@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from privmine.io.groceries import groceries
-from privmine.io.names import read_items
-from privmine.io.read import read
-from privmine.io.writers import write
+from privmine.io.label_lists import read_items
+from privmine.io.readers.dispatch import read
+from privmine.io.writers.destinations import write
 
 __all__ = ["groceries", "read", "read_items", "write"]

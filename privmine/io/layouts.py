@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from attrs import evolve, field, frozen
 
 from privmine.errors import InputError
-from privmine.io.asked import Asked
-from privmine.io.tables import Table, begun
+from privmine.io.readers.options import ReadOptions
+from privmine.io.readers.tables import Table, begun
 
 #: What people call the column of a transaction, without "id", "number" and the like.
 _TRANSACTION_NAMES = frozenset(
@@ -46,6 +46,11 @@ class Layout:
     owner: int | None
     guessed: Mapping[str, str] = field(factory=dict)
 
+    @property
+    def told(self) -> frozenset[str]:
+        """The names of columns that are told with the guess."""
+        return frozenset(column for role, column in self.guessed.items() if role in ("transaction", "item"))
+
     def roles(self, table: Table) -> dict[str, str]:
         """Which column is used as what, as far as names may be shown; in the layout one-hot every other is an item."""
         item = None if self.kind == "one-hot" else self.items[0]
@@ -54,7 +59,7 @@ class Layout:
         return {role: name for role, name in named.items() if name in table.showable}
 
 
-def choose_layout(table: Table, asked: Asked) -> Layout:
+def choose_layout(table: Table, asked: ReadOptions) -> Layout:
     """The layout of a table.
 
     Raises:
@@ -75,8 +80,7 @@ def choose_layout(table: Table, asked: Asked) -> Layout:
     chooser = _Chooser(table, asked, owner, named, others)
     layout = chooser.chosen()
     # A guess is told with the names of the columns, so that these must be known to be names.
-    guessed = [column for role, column in layout.guessed.items() if role in ("transaction", "item")]
-    if not set(guessed) <= {*table.showable, *(table.common or ())}:
+    if not layout.told <= {*table.showable, *(table.common or ())}:
         raise chooser.unclear()
     return layout
 
@@ -99,7 +103,7 @@ def _is_index(position: int, name: str) -> bool:
 @frozen
 class _Chooser:
     table: Table
-    asked: Asked
+    asked: ReadOptions
     owner: int | None
     named: dict[str, int]
     others: list[int]
@@ -144,9 +148,9 @@ class _Chooser:
         """
         if self.table.kinds[item] == "list as text" and self.asked.items is None:
             raise InputError(
-                f"{begun(self.table.shown(item))} holds lists written as text. Write a row for each item, for instance "
-                "with frame.explode('products') where it is made, or save the lists as Parquet or JSON lines; if each "
-                "cell is one item, say layout='long' (--layout long)."
+                f"{begun(self.table.shown(item))} contains lists that are written as text. Write one "
+                "row for each item, for example with frame.explode('products'), or save the lists as "
+                "Parquet or JSON lines. If each cell is one item, pass layout='long'."
             )
 
     def free(self) -> list[int]:
@@ -165,8 +169,8 @@ class _Chooser:
             guessed["item"] = self.table.columns[item]
         if self.table.kinds[item] == "list":
             raise InputError(
-                f"{begun(self.table.shown(item))} holds lists, so each row is a basket: pass layout='list' "
-                "(--layout list), or no layout."
+                f"{begun(self.table.shown(item))} contains lists, so each row is a basket. Pass "
+                "layout='list', or no layout."
             )
         if transaction is None and self.asked.merge_by is None:
             left = [p for p in self.free() if p != item]
@@ -192,7 +196,7 @@ class _Chooser:
 
     def one_hot(self, guessed: Mapping[str, str] | None = None, transaction: int | None = None) -> Layout:
         if "item" in self.named:
-            raise InputError("In the layout one-hot every column is an item; drop item= (--item).")
+            raise InputError("In the layout one-hot every column is an item. Drop item=.")
         items = tuple(p for p in self.free() if p != transaction)
         if not items:
             raise InputError(f"{self.table.title} has no column that could be an item. {self.table.listing()}")
@@ -261,8 +265,8 @@ class _Chooser:
     def unclear(self) -> InputError:
         """What to say where nothing can be told for sure."""
         return InputError(
-            f"It is not clear which columns of {self.table.name} hold what. {self.table.listing()} One row an item: "
-            "name transaction= and item= (--transaction, --item). One list a row: name item= (--item). One column an "
-            "item, true or false: layout='one-hot' (--layout one-hot). One basket a line, without a line of names: "
-            "layout='baskets' (--layout baskets)."
+            f"It is not clear which columns of {self.table.name} hold what. {self.table.listing()} If "
+            "each row is an item, name transaction= and item=. If each row is a list, name item=. If "
+            "each column is an item, true or false, pass layout='one-hot'. If each line is a basket "
+            "and the first line has no names, pass layout='baskets'."
         )

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import privmine as pm
-from privmine.io import grouping
+from privmine.io.readers import grouping
 
 patient = settings(max_examples=80)
 integers = st.integers(-3, 3) | st.sampled_from([-(2**63), 2**63 - 1])

@@ -22,8 +22,8 @@ from scipy import sparse
 
 import privmine as pm
 from privmine.errors import DataError, InputError, PrivmineError
-from privmine.io import csv_rows
-from privmine.io.files_in import opened
+from privmine.io.readers import csv_rows
+from privmine.io.readers.files_in import opened
 
 SECRET = "TELLNOBODY"  # noqa: S105 - no password, but a cell that no message may show
 
@@ -111,7 +111,7 @@ def test_bytes_that_are_no_text_far_below(tmp_path):
         ("a.csv", f'order_id,product\n"1,{SECRET}\n2,b\n', "line 2: a cell in quotes does not end"),
         ("a.txt", f'a,"{SECRET}\n', "line 1: the quotes"),
         ("a.txt", f'a,b\na,"{SECRET}\n', "line 2: a cell in quotes does not end"),
-        ("a.txt", f"{SECRET}\n{SECRET}1\n", "not clear what separates"),
+        ("a.txt", f"{SECRET}\n{SECRET}1\n", "not clear which separator"),
         ("a.txt", f"a,,{SECRET}\nb\n", "missing items"),
         ("a.jsonl", f'["{SECRET}"]\n["{SECRET}"', "line 2: this is not JSON"),
         ("a.jsonl", f'["a"]\n"{SECRET}"\n', "line 2: neither an object"),
@@ -135,9 +135,9 @@ def test_rows_of_several_kinds_beyond_the_sample(tmp_path):
     path = tmp_path / "a.jsonl"
     lines = '{"a": ["x"]}\n' * 2000
     path.write_text(lines + f'{{"a": "{SECRET}"}}\n')
-    refused("a list in some rows and something else in others", path)
+    refused("something else than a list in some row", path)
     path.write_text('{"order_id": 1, "item": "x"}\n' * 2000 + f'{{"order_id": 1, "item": ["{SECRET}"]}}\n')
-    refused("holds lists, not labels", path)
+    refused("contains lists, not labels", path)
 
 
 def test_a_gzip_file_cut_off(tmp_path):
@@ -171,7 +171,7 @@ def test_what_is_no_source_is_told_what_to_pass(tmp_path):
     path = tmp_path / "o.parquet"
     pq.write_table(pa.table({"order_id": [1], "product": ["a"]}), path)
     for drop in (False, True):
-        refused(r"pattern, such as pm\.read\('orders/\*\.parquet'\)", [str(path)], drop_missing=drop)
+        refused(r"pattern such as pm\.read\('orders/\*\.parquet'\)", [str(path)], drop_missing=drop)
     with path.open("rb") as file:
         refused("open file; pass its name", file)
     refused(r"pass dataset\.to_table", dataset.dataset(path))
@@ -186,9 +186,9 @@ def test_what_is_no_source_is_told_what_to_pass(tmp_path):
 @pytest.mark.parametrize("label", [["a"], ("a",), {"a"}, {"a": 1}, SECRET.encode(), np.array([1]), pa.scalar(["a"])])
 def test_collections_and_bytes_are_no_labels(label):
     """What a frame does not take as a label, a list of baskets does not either."""
-    refused("a collection or bytes, not a label", [["b", label]])
-    refused("a collection or bytes, not a label", [["b", label]], unit=["x"], max_baskets=1)
-    with pytest.raises(InputError, match="a collection or bytes, not a label"):
+    refused("a collection or bytes. An item must be a label", [["b", label]])
+    refused("a collection or bytes. An item must be a label", [["b", label]], unit=["x"], max_baskets=1)
+    with pytest.raises(InputError, match=r"a collection or bytes\. An item must be a label"):
         pm.mine([["b", label]], k=1, epsilon=1)
 
 
@@ -221,7 +221,7 @@ def test_files_of_a_pattern_must_be_alike(tmp_path):
 def test_missing_items_are_refused_or_dropped(missing):
     """A missing item or order is refused; on request it is left out, and the rest stays."""
     frame = pd.DataFrame({"order_id": [1, 1, 2], "item": ["a", missing, "b"]})
-    refused(r"missing values in the column 'item'.*drop_missing=True \(--drop-missing\)", frame)
+    refused(r"missing values in the column 'item'.*drop_missing=True", frame)
     assert pm.read(frame, drop_missing=True).store.item_supports().tolist() == [1, 1]
     frame = pd.DataFrame({"order_id": [1, 1, missing], "item": ["a", "b", SECRET]})
     refused("missing values in the column 'order_id'", frame)
@@ -261,9 +261,9 @@ def test_mixed_types():
     assert pm.read(frame).store.count() == 2
     refused("does not convert to Arrow.*the same name", frame.set_axis(["order_id", "product", "product"], axis=1))
     assert pm.read([["a", 7], [7.0]]).store.item_supports().tolist() == [2, 1]
-    refused("holds records", pa.table({"order_id": [1], "item": [{"a": SECRET}]}))
+    refused("contains records", pa.table({"order_id": [1], "item": [{"a": SECRET}]}))
     for kind in (pa.binary(), pa.binary(len(SECRET)), pa.large_binary(), pa.binary_view()):
-        refused("holds bytes", pa.table({"order_id": [1], "item": pa.array([SECRET.encode()], kind)}))
+        refused("contains bytes", pa.table({"order_id": [1], "item": pa.array([SECRET.encode()], kind)}))
 
 
 def test_types_of_databases():
@@ -386,8 +386,8 @@ def test_without_the_extra(tmp_path, monkeypatch):
 
 def test_lists_have_no_columns():
     """Names of columns are refused where there are none."""
-    refused("has none", [["a"]], item="x")
-    refused("has none", np.eye(2), transaction="x")
+    refused("has no columns", [["a"]], item="x")
+    refused("has no columns", np.eye(2), transaction="x")
     refused("has the layout list", [["a"]], layout="long")
     with pytest.raises(DataError, match="does not exist"):
         pm.read("nowhere.dat", item="x")
@@ -443,7 +443,7 @@ def test_sources_whose_own_code_fails():
 @pytest.mark.parametrize("beyond", [-1, 0, 1, 2])
 def test_lines_that_end_where_a_block_does(tmp_path, monkeypatch, encoding, blocks, beyond):
     """A file of CRLF lines may be one byte longer than some blocks: the line feed is then all that is left."""
-    monkeypatch.setattr("privmine.io.csv_rows._BLOCK_BYTES", 512)
+    monkeypatch.setattr("privmine.io.readers.csv_rows._BLOCK_BYTES", 512)
     path = tmp_path / "a.csv"
     width = len("x".encode(encoding or "utf-8"))
     size = (512 * blocks) // width + beyond
@@ -461,7 +461,7 @@ def test_lines_that_end_where_a_block_does(tmp_path, monkeypatch, encoding, bloc
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 def test_windows_that_end_anywhere(tmp_path, monkeypatch, window, end):
     """However little of a file is looked at, lines in quotes, lone quotes and marks keep what they hold."""
-    monkeypatch.setattr("privmine.io.csv_rows._WINDOW_BYTES", window)
+    monkeypatch.setattr("privmine.io.readers.csv_rows._WINDOW_BYTES", window)
     labels = ["a", "b\r\nc", 'd,\n\n"e"\n' * 5, "\ufefff", "", 'g "h', "i" * 40]
     bare = ["\ufefff", 'g "h']
     cells = ['"' + label.replace('"', '""') + '"' if label not in bare else label for label in labels]
@@ -472,10 +472,54 @@ def test_windows_that_end_anywhere(tmp_path, monkeypatch, window, end):
     assert found.store.item_supports().tolist() == [3] * len(labels)
 
 
+@pytest.mark.parametrize("options", [{}, {"multiline_cells": True}, {"transaction": "order_id", "item": "product"}])
+@pytest.mark.parametrize(
+    ("before", "line"),
+    [("", 4), ('2,"a, b"\n', 5), ("\n\n", 6), ("2,a\r\n" * 5000, 5004), ("2,a\n" * 40_000, 40_004)],
+    ids=["none", "quotes", "empty lines", "CRLF", "a later window"],
+)
+def test_a_line_with_more_or_fewer_cells_is_named(tmp_path, monkeypatch, before, line, options):
+    """By its number, since the file may be long; never by what it holds."""
+    monkeypatch.setattr("privmine.io.readers.csv_rows._WINDOW_BYTES", 1 << 16)
+    path = tmp_path / "a.csv"
+    for odd in (f"3,{SECRET},x\n", f"{SECRET}\n"):
+        path.write_bytes(f"order_id,product\n1,a\n1,b\n{before}{odd}4,c\n".encode())
+        refused(rf"a\.csv, line {line}: it has more or fewer cells than the first line.*separator=", path, **options)
+
+
+def test_lines_are_numbered_as_an_editor_does(tmp_path):
+    """Where a first line tells the separator, and where a cell has a line break, which is a row of two lines."""
+    path = tmp_path / "a.csv"
+    path.write_text("sep=;\norder_id;product\n1;a\n2;b;c\n")
+    refused("line 4: it has more", path)
+    path.write_text('order_id,product\n1,"a\nb"\n2,b,c\n')
+    refused("line 4: it has more", path, multiline_cells=True)
+
+
+def test_a_wrong_separator_is_named_as_the_cause(tmp_path):
+    """Where the first line is one cell, whatever else is missing."""
+    path = tmp_path / "a.csv"
+    path.write_text("order_id;product\n1;a\n2;b\n")
+    for options in (
+        {"transaction": "order_id", "item": "product"},
+        {"layout": "long"},
+        {"layout": "one-hot"},
+        {"unit": "who", "max_baskets": 1},
+    ):
+        refused(
+            r"first line is a single cell, so check the separator: separator=",
+            path,
+            separator=",",
+            **options,
+        )
+    path.write_text("order_id,product\n1,a\n2,b\n")
+    assert "one cell" not in refused("no column 'order'", path, transaction="order", item="product")
+
+
 def test_rows_that_never_end(tmp_path, monkeypatch):
     """A quote that is opened and never closed is told before all that follows is in memory."""
-    monkeypatch.setattr("privmine.io.csv_rows._WINDOW_BYTES", 1 << 10)
-    monkeypatch.setattr("privmine.io.csv_rows._LONGEST_WINDOW", 1 << 12)
+    monkeypatch.setattr("privmine.io.readers.csv_rows._WINDOW_BYTES", 1 << 10)
+    monkeypatch.setattr("privmine.io.readers.csv_rows._LONGEST_WINDOW", 1 << 12)
     looked_at = []
     original = csv_rows._Window.rows
     monkeypatch.setattr(
@@ -504,8 +548,8 @@ def test_no_thread_but_the_callers_asks_for_bytes(tmp_path, monkeypatch):
 
             yield SimpleNamespace(read=read)
 
-    monkeypatch.setattr("privmine.io.csv_rows.opened", watched)
-    monkeypatch.setattr("privmine.io.csv_rows._WINDOW_BYTES", 1 << 10)
+    monkeypatch.setattr("privmine.io.readers.csv_rows.opened", watched)
+    monkeypatch.setattr("privmine.io.readers.csv_rows._WINDOW_BYTES", 1 << 10)
     (tmp_path / "a.csv").write_text("order_id,product\n" + "1,a\n2,b\n" * 2000)
     assert pm.read(tmp_path / "a.csv").store.count() == 2
     assert seen == {get_ident()}
@@ -528,7 +572,7 @@ def test_a_process_ends_after_an_error(tmp_path, second):
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 def test_blank_stretches_longer_than_a_block(tmp_path, monkeypatch, end):
     """Blank lines mean nothing in a table, however many there are, in between or at the end."""
-    monkeypatch.setattr("privmine.io.csv_rows._BLOCK_BYTES", 512)
+    monkeypatch.setattr("privmine.io.readers.csv_rows._BLOCK_BYTES", 512)
     path = tmp_path / "a.csv"
     for tail in ("", f"0,1,0{end}" * 3):
         rows = f"bread,milk,eggs{end}" + f"1,0,1{end}" * 10 + end * 3000 + tail
@@ -545,4 +589,4 @@ def test_files_without_rows_or_columns(tmp_path):
         refused("has no row that could be read", tmp_path / name)
         refused("has no row that could be read", tmp_path / name, layout="one-hot")
     (tmp_path / "a.dat").write_text("1 2\n")
-    refused("no columns here that --unit or --merge-by could name", tmp_path / "a.dat", unit="who", max_baskets=1)
+    refused("no columns here that unit= or merge_by= could name", tmp_path / "a.dat", unit="who", max_baskets=1)

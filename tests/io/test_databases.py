@@ -104,7 +104,7 @@ def test_duckdb_over_files(tmp_path):
         ("selec 1", "DuckDB says: .*syntax error"),
         ("select order_id, cast(product as int) as item from 'PLACE/o.parquet'", "withheld"),
         ("select order_id, error(product) as item from 'PLACE/o.parquet'", "withheld"),
-        ("select * from 'PLACE/cut.parquet'", r"withheld.*read that by itself, without sql= \(--sql\)"),
+        ("select * from 'PLACE/cut.parquet'", r"withheld.*read that file without sql="),
         ("create table x (a int)", "must be one select"),
         ("select * from 'https://example.invalid/a.parquet'", "extension of DuckDB|no file|withheld"),
         ("select 1 as a, 2 as a", "not clear"),
@@ -502,3 +502,45 @@ def test_a_relation_over_text_is_a_guess(tmp_path):
     with pytest.raises(pm.PrivmineError, match="Strict mode"):
         pm.mine(text, k=1, epsilon=1, strict=True)
     assert not pm.read(duckdb.sql(f"from '{tmp_path}/orders.parquet'"), **options).origin.guessed
+
+
+_TAKE_THE_LOCK = """
+import sqlite3, sys
+try:
+    sqlite3.connect(sys.argv[1], timeout=0).execute("begin immediate")
+    print("taken")
+except sqlite3.OperationalError as error:
+    print(error)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="locks of POSIX, which a process loses when it closes a file")
+def test_a_lock_of_the_caller_on_a_sqlite_file_outlives_a_look_at_it(shop):
+    """Whoever is writing to a database reads it meanwhile, or takes it for text, and no other process gets in."""
+    query = {"sql": "select order_id, product from orders", "database": shop, "drop_missing": True}
+
+    def another_process() -> str:
+        command = [sys.executable, "-c", _TAKE_THE_LOCK, shop]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+
+    with closing(sqlite3.connect(shop, isolation_level=None)) as connection:
+        connection.execute("begin immediate")
+        assert pm.read(**query).store.count() == 3
+        with pytest.raises(PrivmineError, match="is a SQLite database"):
+            pm.read(shop)
+        assert another_process() == "database is locked"
+        connection.execute("rollback")
+        assert another_process() == "taken"
+        connection.execute("begin exclusive")
+        refused("another connection is writing to the database; commit or close it there", **query)
+
+
+def test_a_duckdb_file_that_this_process_has_open_is_not_called_damaged(tmp_path):
+    """Its settings are the caller's; what that connection gives is a source."""
+    path = tmp_path / "shop.duckdb"
+    with closing(duckdb.connect(str(path))) as connection:
+        connection.execute("create table orders as select 1 as order_id, 'milk' as product")
+        words = refused("this process has it open already", sql="select * from orders", database=path)
+        assert "damaged" not in words
+        assert pm.read(connection.sql("select * from orders")).store.count() == 1
+    assert pm.read(sql="select * from orders", database=path).store.count() == 1

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from privmine.errors import DataError
-from privmine.io import fimi
-from privmine.io.fimi import read_fimi
+from privmine.io.readers import fimi
+from privmine.io.readers.fimi import read_fimi
 
 untimed = settings(deadline=None, max_examples=100)
 numbers = st.integers(0, 30) | st.integers(0, 10**18 - 1) | st.integers(0, 10**18 - 1).map(lambda n: n >> 20)

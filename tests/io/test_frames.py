@@ -12,8 +12,8 @@ import pytest
 
 import privmine as pm
 from privmine.errors import DataError
-from privmine.io import values
-from privmine.io.tables import arrow
+from privmine.io.readers import python_values as values
+from privmine.io.readers.tables import arrow
 from privmine.store.labels import text_of
 
 NAME = "Erika Mustermann"
@@ -52,9 +52,9 @@ CELLS = [
 MISSING = [None, np.nan, pd.NA, pd.NaT, np.float32("nan"), np.datetime64("NaT"), Decimal("NaN")]
 #: What is no label, and what is said of it.
 NO_LABELS = [
-    ({NAME: 1}, "holds records, not labels"),
-    (NAME.encode(), "holds bytes, not labels"),
-    (bytearray(NAME.encode()), "holds bytes, not labels"),
+    ({NAME: 1}, "contains records, not labels"),
+    (NAME.encode(), "contains bytes, not labels"),
+    (bytearray(NAME.encode()), "contains bytes, not labels"),
     (1j, "no text of its own; make them text first"),
     (pd.Interval(0, 1), "no text of its own"),
     (pd.Series([NAME]), "no text of its own"),
@@ -141,9 +141,9 @@ def test_lists_among_labels():
     """A column holds lists or labels, as is said."""
     for cell in (["a"], ("a",), {"a"}, np.array(["a"])):
         for cells in ([cell], ["a", cell], [cell, "a"]):
-            with pytest.raises(pm.PrivmineError, match="holds lists"):
+            with pytest.raises(pm.PrivmineError, match="contains lists"):
                 long(cells)
-        with pytest.raises(DataError, match="a list in some rows and something else"):
+        with pytest.raises(DataError, match="something else than a list in some row"):
             lists([cell, "a"])
         assert supports(lists([cell, [], [1, "a"]])) == {"1": 1, "a": 2}
 
@@ -172,7 +172,7 @@ def test_categories_of_objects():
     for cell, what in ((NAME.encode(), "bytes"), ((NAME,), "lists")):
         kind = pd.CategoricalDtype(pd.Index(column(["a", cell]), tupleize_cols=False))
         frame = pd.DataFrame({"order": [1], "item": pd.Series(["a"], dtype=kind)})
-        with pytest.raises(DataError, match=f"holds {what}, not labels"):
+        with pytest.raises(DataError, match=f"contains {what}, not labels"):
             pm.read(frame, layout="long", transaction="order", item="item")
 
 
@@ -206,7 +206,7 @@ def test_flags_in_columns_of_objects():
 
 def test_many_batches(monkeypatch):
     """Columns of objects go along with the others, a batch at a time."""
-    from privmine.io import tables
+    from privmine.io.readers import tables
 
     monkeypatch.setattr(tables, "BATCH_ROWS", 2)
     cells = ["a", 1, "b", 2, "c", 3, 1]

@@ -192,11 +192,11 @@ def test_whole_floats_are_integers():
             r"no column 'order'.*'order_id'.*order_id, product",
         ),
         ({"order_id": [1], "product": ["a"]}, {"item": "zzz"}, r"no column 'zzz'.*Its columns are: order_id, product"),
-        ({"x": ["a"], "y": ["b"], "z": ["c"]}, {}, r"not clear.*Its columns are: x, y, z\. .*--transaction"),
+        ({"x": ["a"], "y": ["b"], "z": ["c"]}, {}, r"not clear.*Its columns are: x, y, z\. .*transaction="),
         ({"x": [["a"]], "y": [["b"]]}, {}, "not clear"),
         ({"x": ["a"]}, {"layout": "list"}, "not clear"),
         ({"x": ["a"]}, {"layout": "list", "item": "x"}, "holds no lists"),
-        ({"x": [["a"]], "o": [1]}, {"layout": "long", "item": "x"}, "holds lists"),
+        ({"x": [["a"]], "o": [1]}, {"layout": "long", "item": "x"}, "contains lists"),
         ({"x": ["a"]}, {"layout": "fimi"}, "is for text files"),
         ({"x": ["a"]}, {"layout": "wide"}, "There is no layout 'wide'"),
         ({"x": ["a"], "o": [1]}, {"item": "x", "transaction": "x"}, "item and the transaction at once"),
@@ -204,13 +204,13 @@ def test_whole_floats_are_integers():
         ({"order_id": [1], "item": ["a"]}, {"unit": "order_id"}, "max_baskets=5"),
         ({"order_id": [1], "item": ["a"]}, {"max_baskets": 5}, "unit="),
         ({"order_id": [1], "item": ["a"]}, {"unit": "order_id", "max_baskets": 0}, "at least 1"),
-        ({"order_id": [1], "item": ["a"]}, {"unit": "a", "max_baskets": 1, "merge_by": "b"}, "not both"),
+        ({"order_id": [1], "item": ["a"]}, {"unit": "a", "max_baskets": 1, "merge_by": "b"}, "cannot be combined"),
         ({"order_id": [1], "item": ["a"]}, {"separator": ","}, "for CSV and basket lines"),
         ({"order_id": [1], "item": ["a"]}, {"encoding": "cp1252"}, "for text files"),
-        ({"order_id": [1], "item": ["a"]}, {"names": ["a"]}, "labels of its own"),
-        ({"a": [float("inf")]}, {"layout": "one-hot"}, "other values than numbers from 0 on"),
-        ({"a": [-1]}, {"layout": "one-hot"}, "other values than numbers from 0 on"),
-        ({"a": ["yes"]}, {"layout": "one-hot"}, "other values than numbers from 0 on"),
+        ({"order_id": [1], "item": ["a"]}, {"names": ["a"]}, "its own labels"),
+        ({"a": [float("inf")]}, {"layout": "one-hot"}, "other values than numbers from 0"),
+        ({"a": [-1]}, {"layout": "one-hot"}, "other values than numbers from 0"),
+        ({"a": ["yes"]}, {"layout": "one-hot"}, "other values than numbers from 0"),
     ],
 )
 def test_what_is_not_clear_is_refused(columns, options, message):
@@ -295,7 +295,7 @@ def test_keys_of_json_may_be_data(tmp_path):
     assert "anna" not in str(caught.value)
     rows = [{"order_id": n, "bread": 1, "milk": 0, "tea": 1} for n in range(9)] + [{"order_id": 9, "hiv test": 1}]
     for options in ({}, {"layout": "one-hot", "transaction": "order_id"}):
-        with pytest.raises(DataError, match="missing values in column") as caught:
+        with pytest.raises(DataError, match="missing values in a column") as caught:
             pm.read(lines(tmp_path / "a.jsonl", rows), **options)
         assert not re.search("hiv|bread|milk|tea", str(caught.value))
 
@@ -307,7 +307,7 @@ def test_keys_that_occur_late_are_items_as_well(tmp_path, options):
     for rows in (late, [{"milk": True}, *late]):
         found = pm.read(lines(tmp_path / "a.jsonl", rows), items=["bread", "milk"], drop_missing=True, **options)
         assert found.store.item_supports().tolist() == [1700, 500 + (rows is not late)]
-    with pytest.raises((InputError, DataError), match=r"other values than numbers from 0 on|not clear"):
+    with pytest.raises((InputError, DataError), match=r"other values than numbers from 0|not clear"):
         pm.read(lines(tmp_path / "a.jsonl", [*late, {"note": "x"}]), drop_missing=True, **options)
 
 
@@ -353,7 +353,7 @@ def test_lists_written_as_text_are_no_items(tmp_path, options, source) -> None:
         frame.to_parquet(path)
     elif source == "jsonl":
         frame.to_json(path, orient="records", lines=True)
-    with pytest.raises(InputError, match=r"explode.*--layout long") as caught:
+    with pytest.raises(InputError, match=r"explode.*layout='long'") as caught:
         pm.read(frame if source == "frame" else path, **options)
     assert not re.search("bread|butter|tea", str(caught.value))
 
@@ -363,7 +363,7 @@ def test_sets_written_as_text_are_no_items(tmp_path) -> None:
     cells = [*["{'bread', 'butter'}"] * 10, *(f"{{'item {n}'}}" for n in range(20)), "set()", None]
     frame = pd.DataFrame({"order_id": range(len(cells)), "product": cells})
     frame.to_csv(tmp_path / "orders.csv", index=False)
-    with pytest.raises(InputError, match="lists written as text"):
+    with pytest.raises(InputError, match="lists that are written as text"):
         pm.read(tmp_path / "orders.csv", drop_missing=True)
 
 

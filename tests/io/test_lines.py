@@ -49,7 +49,7 @@ def message(*arguments, **options):
 @pytest.mark.parametrize("window", [64, 1 << 24])
 def test_a_cell_that_takes_other_rows_with_it(tmp_path, monkeypatch, name, end, window):
     """A quote that opens in one row and closes seven rows later is refused with the line where it opens."""
-    monkeypatch.setattr("privmine.io.csv_rows._WINDOW_BYTES", window)
+    monkeypatch.setattr("privmine.io.readers.csv_rows._WINDOW_BYTES", window)
     separator = "\t" if ".tsv" in name else ","
     content = table(end, separator, (4, f'c4,4,"{SECRET}'), (11, f'c11,11,{SECRET}"'))
     content = gzip.compress(content.encode()) if name.endswith(".gz") else content.encode()
@@ -126,7 +126,7 @@ def test_the_option_is_for_text_with_cells(tmp_path):
     (tmp_path / "a.jsonl").write_text('["a"]\n')
     (tmp_path / "a.dat").write_text("1\n")
     for source in (tmp_path / "a.jsonl", tmp_path / "a.dat", [["a"]], pa.table({"a": [True]})):
-        with pytest.raises(InputError, match=r"multiline_cells= \(--multiline-cells\) is for CSV and basket lines"):
+        with pytest.raises(InputError, match=r"multiline_cells= is for CSV and basket lines"):
             pm.read(source, multiline_cells=True)
 
 
@@ -171,7 +171,7 @@ def test_a_small_file_that_opens_to_a_long_line(tmp_path, name):
 @pytest.mark.parametrize("limit", [1 << 8, 1 << 10])
 def test_whether_a_line_is_too_long_does_not_depend_on_others(tmp_path, monkeypatch, limit):
     """A line of a table, just within the limit or just beyond, is so wherever it stands."""
-    monkeypatch.setattr("privmine.io.csv_rows._BLOCK_BYTES", limit)
+    monkeypatch.setattr("privmine.io.readers.csv_rows._BLOCK_BYTES", limit)
     for before in (0, 1, limit // 9, limit // 7, limit // 3):
         rows = "1,1,x\r\n" * before
         for more in (-1, 0):
@@ -185,7 +185,7 @@ def test_whether_a_line_is_too_long_does_not_depend_on_others(tmp_path, monkeypa
 
 def test_long_arrays_of_json(tmp_path, monkeypatch):
     """An array is read piece by piece, and gives what it gives as a whole; what is wrong is told with its entry."""
-    monkeypatch.setattr("privmine.io.json_in._PART", 7)
+    monkeypatch.setattr("privmine.io.readers.json_in._PART", 7)
     path = tmp_path / "a.json"
     path.write_text('\n[ ["a", "b\\\\\\""],\n\t["c,]"] , [], {"items": ["a"]}\n]\n ')
     found = pm.read(path, layout="list", item="items")
@@ -233,7 +233,7 @@ FOREIGN = {
     "a.orc": (lambda p: orc.write_table(TABLE, p), "an ORC file"),
     "a.avro": (lambda p: p.write_bytes(b"Obj\x01\x04\x14avro.codec\x08null"), "an Avro file"),
     "a.h5": (lambda p: p.write_bytes(b"\x89HDF\r\n\x1a\n" + bytes(90)), "an HDF5 file"),
-    "a.db": (_sqlite, 'a SQLite database. Query it: sql="select …", database="a.db" (--sql, --database)'),
+    "a.db": (_sqlite, 'a SQLite database. Query it: sql="select …", database="a.db"'),
     "a.duckdb": (_duckdb, "a DuckDB database. Query it"),
     "a.bin": (lambda p: pq.write_table(TABLE, p), "a Parquet file. Rename it"),
     "a.pdf": (lambda p: p.write_bytes(b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n\0stream"), "a PDF document"),
@@ -275,8 +275,8 @@ def test_mistakes_are_told_before_the_data_is_read(tmp_path, monkeypatch):
     def untouched(*_, **__):
         raise AssertionError("rows were read")
 
-    for reader in (("read", "assemble"), ("rows_in", "fimi_rows"), ("rows_in", "read_lines")):
-        monkeypatch.setattr(sys.modules[f"privmine.io.{reader[0]}"], reader[1], untouched)
+    for reader in (("dispatch", "assemble"), ("rows_in", "fimi_rows"), ("rows_in", "read_lines")):
+        monkeypatch.setattr(sys.modules[f"privmine.io.readers.{reader[0]}"], reader[1], untouched)
     assert "2.csv has other columns" in message(f"{tmp_path}/*.csv", transaction="order_id", item="product")
     assert "2.parquet has other columns" in message(f"{tmp_path}/*.parquet", transaction="order_id", item="product")
     for source, options, words in (

@@ -42,8 +42,8 @@ def test_names_of_numbers(tmp_path, name, content):
     [
         (["a", SECRET, SECRET], "the same label more than once"),
         ({1: SECRET, "1": "b"}, "the same label more than once"),
-        (["a", None, SECRET], "no label"),
-        ({1: ["a"], 2: SECRET}, "no label"),
+        (["a", None, SECRET], "not a label"),
+        ({1: ["a"], 2: SECRET}, "not a label"),
         ({SECRET: 1}, "numbers that the labels belong to"),
         ({-1: SECRET}, "numbers that the labels belong to"),
     ],
@@ -102,8 +102,8 @@ def test_wrong_files_of_names(tmp_path, name, content, message):
 
 
 def test_names_are_for_numbers():
-    """Data with labels of its own takes no names."""
-    with pytest.raises(InputError, match="labels of its own"):
+    """Data with its own labels takes no names."""
+    with pytest.raises(InputError, match="its own labels"):
         pm.read([["a"]], names=["b"])
 
 

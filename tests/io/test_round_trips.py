@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from privmine.errors import DataError, InputError
 from privmine.io import read, write
-from privmine.io.writers import FORMATS
+from privmine.io.writers.destinations import FORMATS
 from privmine.store.transactions import Transactions
 
 WAYS = [(suffix, layout) for suffix, layouts in FORMATS.items() for layout in layouts]
@@ -24,6 +24,7 @@ READ_BY = {
     "one-hot": {"layout": "one-hot"},
     "baskets": {"layout": "baskets"},
     "fimi": {"layout": "fimi"},
+    "store": {},
 }
 #: Characters that mean something to some format, and others that only look like it.
 special = st.sampled_from(list(",;|\t\"'#\\/ \n\r\v\f\0[]{}:=-+.01nN\ufeff\u2028\x85\x1c🥛é"))

@@ -362,9 +362,13 @@ def test_whether_any_row_of_json_has_a_key_is_not_answered(tmp_path):
 
 
 def test_one_row_of_json_does_not_change_the_list_of_columns(tmp_path):
-    """Only names that say what they are, or that were asked for, are listed; and others are never said to be none."""
+    """Only names that were asked for are shown, also where a key says what it is; others are never said to be none."""
     rows = [{"order_id": n, "product": ["bread"], "coupon": ["x"]} for n in range(30)]
-    odd = [{"order_id": 99, "product": ["milk"]}, {"order_id": 98, "product": ["tea"], "coupon": ["x"], "anna": 1}]
+    odd = [
+        {"order_id": 99, "product": ["milk"]},
+        {"order_id": 98, "product": ["tea"], "coupon": ["x"], "anna": 1},
+        {"patient_no": 7, "order_id": 97, "product": ["tea"], "coupon": ["x"]},
+    ]
     for options in ({}, {"layout": "long"}, {"layout": "list"}, {"layout": "fimi"}, {"layout": "baskets"}):
         said = set()
         for neighbour in (rows, *([*rows, row] for row in odd)):
@@ -373,7 +377,22 @@ def test_one_row_of_json_does_not_change_the_list_of_columns(tmp_path):
         assert len(said) == 1
         assert "coupon" not in said.pop()
     _json(tmp_path / "a.jsonl", [{"order_id": 1, "item": ["a"], "product": ["a"]}] * 3)
-    assert "Others are not shown" in _complaint(tmp_path / "a.jsonl")
+    assert "names of its columns are not shown" in _complaint(tmp_path / "a.jsonl")
+
+
+def test_no_row_of_json_decides_what_a_message_calls_a_column(tmp_path):
+    """A key that another row has in front of all others changes no place of a column."""
+    rows = [{"order_id": n, "bread": 1, "milk": 0, "tea": None} for n in range(9)]
+    said = set()
+    for neighbour in (
+        rows,
+        [{"patient_no": 1, **rows[0]}, *rows],
+        [*rows, {"order_id": 99, "patient_no": 1, "bread": 1}],
+    ):
+        _json(tmp_path / "a.jsonl", neighbour)
+        said.add(_complaint(tmp_path / "a.jsonl", layout="one-hot", transaction="order_id"))
+    assert len(said) == 1
+    assert "a column whose name is not shown" in said.pop()
 
 
 def test_a_key_outside_the_catalogue_changes_nothing_about_other_rows(tmp_path):

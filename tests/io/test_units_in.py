@@ -16,7 +16,7 @@ from scipy import sparse
 
 import privmine as pm
 from privmine.errors import DataError, InputError
-from privmine.model import Unit
+from privmine.privacy.unit import Unit
 
 #: Few customers, orders and items, so that orders are shared between customers and repeat.
 rows = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3), st.sampled_from("abcd")), max_size=25)

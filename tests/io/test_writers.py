@@ -15,9 +15,9 @@ import pytest
 
 from privmine.datasets.repeated import RepeatedStore
 from privmine.errors import InputError
-from privmine.io.sparse_out import MOST_COLUMNS
-from privmine.io.writers import FORMATS, target, write
-from privmine.model import Unit
+from privmine.io.writers.destinations import FORMATS, target, write
+from privmine.io.writers.sparse_out import MOST_COLUMNS
+from privmine.privacy.unit import Unit
 from privmine.store.transactions import Transactions
 
 ODD = [
@@ -66,7 +66,8 @@ def baskets_of(path, layout) -> list[set[str]]:
     return list(found.values())
 
 
-WAYS = [(suffix, layout) for suffix, layouts in FORMATS.items() for layout in layouts]
+#: The store on disk is read by nobody else; tests/store/test_disk.py has its tests.
+WAYS = [(suffix, layout) for suffix, layouts in FORMATS.items() for layout in layouts if layout != "store"]
 
 
 @pytest.mark.parametrize(("suffix", "layout"), [way for way in WAYS if way[1] != "fimi"])
@@ -80,8 +81,8 @@ def test_labels_of_all_kinds(tmp_path, suffix, layout) -> None:
 @pytest.mark.parametrize(("suffix", "layout"), WAYS)
 def test_many_transactions(tmp_path, monkeypatch, suffix, layout) -> None:
     """A file of many blocks has every transaction in its place, numbers as numbers."""
-    monkeypatch.setattr("privmine.io.parquet_out._GROUP_ITEMS", 5000)
-    monkeypatch.setattr("privmine.io.sparse_out.BLOCK_CELLS", 5000)
+    monkeypatch.setattr("privmine.io.writers.parquet_out._GROUP_ITEMS", 5000)
+    monkeypatch.setattr("privmine.io.writers.sparse_out.BLOCK_CELLS", 5000)
     path = tmp_path / f"out{suffix}"
     write(Transactions.from_lists(MANY), path, layout=layout)
     assert baskets_of(path, layout) == [{str(item) for item in basket} for basket in MANY]
@@ -157,7 +158,7 @@ def test_a_copy_is_whole_or_not_there(tmp_path, monkeypatch) -> None:
     def full_disk(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("privmine.io.text_out._write_pairs", full_disk)
+    monkeypatch.setattr("privmine.io.writers.text_out._write_pairs", full_disk)
     with pytest.raises(InputError, match=r"Cannot write .*out.csv: No space left on device\."):
         write(Transactions.from_lists([["a"]]), path)
     assert [file.name for file in tmp_path.iterdir()] == ["out.csv"]

@@ -9,11 +9,14 @@ from os import PathLike
 from typing import Any, TypeAlias
 
 from attrs import field, fields, frozen
+from attrs.converters import optional
 
 from privmine.errors import InputError
-from privmine.io.names import Names, read_items, read_names
-from privmine.model import Origin, Unit
+from privmine.io.label_lists import Names, read_items, read_names
+from privmine.model import Origin
+from privmine.privacy.unit import Unit
 from privmine.store.labels import in_words, is_label, is_missing, unit_of
+from privmine.store.shelf import Shelf, byte_count
 from privmine.store.transactions import given_universe
 
 #: One row an item, one list a row, one column an item, one basket a line, numbers between blanks.
@@ -42,7 +45,7 @@ def _separator(instance: Any, attribute: Any, value: Any) -> None:
         return
     if not isinstance(value, str) or len(value) != 1 or value in '"\r\n\0':
         raise InputError(
-            'separator= (--separator) is one character, such as ";", or the word "tab"; no quote and no newline.'
+            'separator= must be one character, such as ";", or the word "tab". It cannot be a quote or a newline.'
         )
 
 
@@ -59,8 +62,7 @@ def _encoding(instance: Any, attribute: Any, value: Any) -> None:
         known = False
     if not known:
         raise InputError(
-            f"Python knows no encoding {value!r}; encoding= (--encoding) is for instance utf-8, latin-1, cp1252 or "
-            "utf-16."
+            f"Python knows no encoding {value!r}. encoding= can be, for example, utf-8, latin-1, cp1252 or utf-16."
         )
 
 
@@ -72,7 +74,7 @@ def _most(value: Any) -> int | None:
     except TypeError:
         number = 0
     if isinstance(value, bool) or not 1 <= number < 1 << 31:
-        raise InputError(f"max_baskets (--max-baskets) must be a whole number of at least 1, not {value!r}.")
+        raise InputError(f"max_baskets must be a whole number of at least 1, not {value!r}.")
     return number
 
 
@@ -81,21 +83,19 @@ def _labels(values: Iterable[Any] | None) -> Labels | None:
         return None
     if isinstance(values, str | bytes | Mapping) or hasattr(values, "columns") or not isinstance(values, Iterable):
         raise InputError(
-            f"items= (--items) is a list of labels, not {type(values).__name__}. Pass a list or the name of a file."
+            f"items= must be a list of labels, not {type(values).__name__}. Pass a list or the name of a file."
         )
     labels = list(values)
     if not labels:
-        raise InputError("The universe has no items: items= (--items) must list at least one; leave it out for none.")
+        raise InputError("The universe has no items. List at least one in items=, or leave items= out.")
     if any(is_missing(label) or not is_label(label) for label in labels):
-        raise InputError(
-            "Some entry of items= (--items) is no label. A label is a text or a number; none may be missing."
-        )
+        raise InputError("An entry of items= is not a label. A label is a text or a number, and none may be missing.")
     in_words(lambda: given_universe(labels))  # What is wrong with it is known without data.
     return labels
 
 
 @frozen(kw_only=True, eq=False)
-class Asked:
+class ReadOptions:
     """The options of `read`, once they are known to make sense together.
 
     Attributes:
@@ -111,6 +111,7 @@ class Asked:
         encoding: how text is written in bytes.
         multiline_cells: allow line breaks in cells in quotes, instead of refusing them.
         drop_missing: leave missing values out instead of refusing them.
+        memory_limit: about how many bytes of memory reading and counting may take, or None.
         listener: is told how the data will be read, before its rows are; it may refuse by raising an error.
     """
 
@@ -126,6 +127,7 @@ class Asked:
     encoding: str | None = field(default=None, validator=_encoding)
     multiline_cells: bool = False
     drop_missing: bool = False
+    memory_limit: int | None = field(default=None, converter=optional(byte_count))
     listener: Callable[[Origin], None] | None = None
 
     @classmethod
@@ -135,7 +137,7 @@ class Asked:
         items: Iterable[Any] | str | PathLike[str] | None = None,
         names: Mapping[Any, Any] | Iterable[Any] | str | PathLike[str] | None = None,
         **options: Any,
-    ) -> Asked:
+    ) -> ReadOptions:
         """The options as `read` takes them: items and names may be files, which are read here. No data is."""
         return cls(
             items=read_items(items) if isinstance(items, str | PathLike) else items,
@@ -144,27 +146,8 @@ class Asked:
         )
 
     def __attrs_post_init__(self) -> None:
-        if self.unit is not None and self.merge_by is not None:
-            raise InputError(
-                "Pass unit= (--unit) to count a few transactions of each unit, or merge_by= (--merge-by) to merge all "
-                "that a unit has into one transaction; not both."
-            )
-        if self.unit is None and self.max_baskets is not None:
-            raise InputError(
-                "max_baskets= (--max-baskets) says how many transactions of a unit count; name the column that tells "
-                "whose a transaction is as well: unit= (--unit)."
-            )
-        if self.unit is not None and self.max_baskets is None:
-            raise InputError(
-                "To protect a whole unit, say how many of its transactions count at most: max_baskets=5 "
-                "(--max-baskets 5). More of them lose less data, and need more noise: it grows in proportion. Or make "
-                "all that a unit has one transaction: merge_by= (--merge-by)."
-            )
-        if self.owner is not None and self.protected.name == Unit().name:
-            raise InputError(
-                f"The unit cannot be called {Unit().name!r}: that name stands for transactions that are protected one "
-                "by one. Rename the column that tells whose a transaction is."
-            )
+        # Here, so that options which contradict each other are refused before anything is read.
+        _ = self.protected
 
     @property
     def wanted(self) -> list[str]:
@@ -181,26 +164,22 @@ class Asked:
         """The column that tells whose a transaction is; None if nobody's transactions are told apart."""
         if self.owner is not None and not isinstance(self.owner, str):
             raise InputError(
-                "The unit of a table's rows is the name of one of its columns: unit='customer_id' (--unit), "
-                "or merge_by='customer_id' (--merge-by)."
+                "The unit of a table's rows must be the name of one of its columns, for example "
+                "unit='customer_id' or merge_by='customer_id'."
             )
         return self.owner
 
     @property
     def protected(self) -> Unit:
         """Who is protected."""
-        if self.owner is None:
-            return Unit()
-        name = self.owner if isinstance(self.owner, str) else getattr(self.owner, "name", None)
-        return Unit(str(name or "unit"), self.max_baskets or 1, merged=self.merge_by is not None)
+        return Unit.of(self.unit, self.max_baskets, self.merge_by)
 
     def check_entries(self) -> None:
         """Refuse the name of a unit's column where there are no columns."""
         if isinstance(self.owner, str | bytes):
             raise InputError(
-                "There are no columns here that --unit or --merge-by could name; read a table with a column that tells "
-                "whose a transaction is, or in Python give unit= (or merge_by=) as a sequence with one entry for each "
-                "basket."
+                "There are no columns here that unit= or merge_by= could name. Read a table with a "
+                "column for the unit, or pass a sequence with one entry for each basket."
             )
 
     def entries(self, rows: int) -> Labels | None:
@@ -215,6 +194,10 @@ class Asked:
             raise InputError("The unit of some basket is missing (None, NaN or blank); every basket needs one.")
         return entries
 
+    def shelf(self) -> Shelf:
+        """What makes long arrays, in memory or beyond the limit in files."""
+        return Shelf(self.memory_limit)
+
     def tell(self, origin: Origin) -> None:
         """Tell the listener, if there is one, how the data will be read."""
         if self.listener is not None:
@@ -223,7 +206,7 @@ class Asked:
     @property
     def is_empty(self) -> bool:
         """Whether no option was given."""
-        values = (getattr(self, option.name) for option in fields(type(self)))
+        values = (getattr(self, option.name) for option in fields(type(self)) if option.name != "memory_limit")
         return all(value is None or value is False for value in values)
 
     @property
@@ -241,20 +224,30 @@ class Asked:
         """What reading text takes for granted by these options, as sentences for the receipt."""
         return QUOTES_MATCH if self.multiline_cells else ()
 
+    def settled(self, what: str) -> None:
+        """Refuse whatever says how data is read where that was settled earlier."""
+        for option in fields(type(self)):
+            value = getattr(self, option.name)
+            if option.name in ("memory_limit", "listener") or value is None or value is False:
+                continue
+            shell = f"--{option.name.replace('_', '-')}"
+            raise InputError(
+                f"{option.name}= ({shell}) says how a source is read, and {what} was made of its source already. Drop "
+                "it, or convert the source again with it."
+            )
+
     def without_text(self, what: str) -> None:
         """Refuse the options of text files where there are none."""
         self.without_separator(what)
         if self.encoding is not None:
-            raise InputError(f"encoding= (--encoding) is for text files, not for {what}; drop it.")
+            raise InputError(f"encoding= is for text files, not for {what}. Drop it.")
 
     def without_separator(self, what: str) -> None:
         """Refuse a separator where cells are told apart otherwise."""
         if self.separator is not None:
-            raise InputError(f"separator= (--separator) is for CSV and basket lines, not for {what}; drop it.")
+            raise InputError(f"separator= is for CSV and basket lines, not for {what}. Drop it.")
         if self.multiline_cells:
-            raise InputError(
-                f"multiline_cells= (--multiline-cells) is for CSV and basket lines, not for {what}; drop it."
-            )
+            raise InputError(f"multiline_cells= is for CSV and basket lines, not for {what}. Drop it.")
 
     def only_layout(self, layout: str, what: str) -> None:
         """Refuse a layout that something cannot have."""
@@ -265,12 +258,12 @@ class Asked:
         """Refuse the names of columns where there are none."""
         for name, value in (("transaction", self.transaction), ("item", self.item)):
             if value is not None:
-                raise InputError(f"{name}= (--{name}) names a column, and {what} has none; drop it.")
+                raise InputError(f"{name}= names a column, but {what} has no columns. Drop it.")
 
     def without_names(self, what: str) -> None:
         """Refuse labels for numbers where the data has labels of its own."""
         if self.names is not None:
             raise InputError(
-                f"names= (--names) gives labels to items that are numbers, and {what} has labels of its own; drop it. "
-                "The public universe is items= (--items)."
+                f"names= gives labels to items that are numbers, but {what} has its own labels. Drop "
+                "it. The public universe is items=."
             )

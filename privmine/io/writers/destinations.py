@@ -17,8 +17,9 @@ from attrs import frozen
 
 from privmine.errors import InputError
 from privmine.files import check_place, written
-from privmine.io import parquet_out, text_out
-from privmine.io.text_out import Writer
+from privmine.io.writers import parquet_out, text_out
+from privmine.io.writers.text_out import Writer
+from privmine.store.disk import SUFFIX, write_store
 from privmine.store.memory import MemoryStore
 from privmine.store.transactions import Transactions
 
@@ -29,7 +30,8 @@ def write(transactions: Transactions, path: str | PathLike[str], *, layout: str 
     The end of the name tells the format, and the layout unless one is given: .csv and .tsv are a long
     table, .parquet and .jsonl have a list in each row, .txt has basket lines, .dat is FIMI text. FIMI
     text holds numbers, so labels go to a second file, named after the first with .names at its end.
-    Text is compressed if its name ends in .gz. Only the owner may read what is written.
+    Text is compressed if its name ends in .gz. A .privmine file is a store on disk: opening it parses nothing, and it
+    keeps the unit, the universe and how the source was read. Only the owner may read what is written.
 
     Args:
         transactions: the data; what `read` returns.
@@ -45,6 +47,8 @@ def write(transactions: Transactions, path: str | PathLike[str], *, layout: str 
     if not isinstance(transactions, Transactions):
         raise InputError("Only transactions can be written; make them with privmine.read first.")
     place = target(path, layout)
+    if place.writer is None:
+        return (_write_store(place.path, transactions),)
     unit, store, universe = transactions.unit, transactions.store, transactions.universe
     if unit.baskets > 1:
         raise InputError(
@@ -66,14 +70,23 @@ def write(transactions: Transactions, path: str | PathLike[str], *, layout: str 
     return (place.path, place.names) if labelled else (place.path,)
 
 
+def _write_store(path: Path, transactions: Transactions) -> Path:
+    try:
+        with written(path, public=False) as file:
+            write_store(file, transactions)
+    except OSError as error:
+        raise InputError(f"Cannot write {path}: {error.strerror or 'the system refused it'}.") from None
+    return path
+
+
 @frozen
-class Target:
-    """Where data goes, in which format and layout, and what writes it."""
+class Destination:
+    """Where data goes, in which format and layout, and what writes it; None for a store on disk."""
 
     path: Path
     suffix: str
     layout: str
-    writer: Writer
+    writer: Writer | None
 
     @property
     def names(self) -> Path:
@@ -86,7 +99,7 @@ class Target:
         return (self.path, self.names) if self.layout == "fimi" else (self.path,)
 
 
-def target(path: str | PathLike[str], layout: str | None = None) -> Target:
+def target(path: str | PathLike[str], layout: str | None = None) -> Destination:
     """Where data goes and what writes it there; what cannot be done is refused before any data is read."""
     path = Path(path)
     suffix = Path(path.stem if _is_compressed(path) else path.name).suffix.lower()
@@ -101,12 +114,13 @@ def target(path: str | PathLike[str], layout: str | None = None) -> Target:
         others = ", ".join(end for end, layouts in FORMATS.items() if layout in layouts)
         where = f"; that layout is for {others}" if others else ""
         raise InputError(f"A {suffix} file is written as {' or '.join(known)}, not as {layout}{where}.")
+    if suffix in (".parquet", SUFFIX) and _is_compressed(path):
+        what = "A Parquet file is compressed already" if suffix == ".parquet" else "A privmine file is not compressed"
+        raise InputError(f"{what}; name it {path.stem}.")
     if suffix == ".parquet":
-        if _is_compressed(path):
-            raise InputError(f"A Parquet file is compressed already; name it {path.stem}.")
         parquet_out.pyarrow()
     check_place(path)
-    return Target(path, suffix, layout, known[layout])
+    return Destination(path, suffix, layout, known[layout])
 
 
 def _is_compressed(path: Path) -> bool:
@@ -124,7 +138,7 @@ def _opened(path: Path) -> Iterator[BinaryIO]:
             yield cast(BinaryIO, packed)
 
 
-def _separated(separator: str) -> dict[str, Writer]:
+def _separated(separator: str) -> dict[str, Writer | None]:
     return {
         "long": partial(text_out.write_long, separator),
         "one-hot": partial(text_out.write_one_hot, separator),
@@ -133,7 +147,7 @@ def _separated(separator: str) -> dict[str, Writer]:
 
 
 #: The layouts of each format, the usual one first.
-FORMATS: Final[Mapping[str, Mapping[str, Writer]]] = {
+FORMATS: Final[Mapping[str, Mapping[str, Writer | None]]] = {
     ".csv": _separated(","),
     ".tsv": _separated("\t"),
     ".parquet": {
@@ -144,4 +158,5 @@ FORMATS: Final[Mapping[str, Mapping[str, Writer]]] = {
     ".jsonl": {"list": text_out.write_json_list, "long": text_out.write_json_long},
     ".txt": {"baskets": partial(text_out.write_baskets, ",")},
     ".dat": {"fimi": text_out.write_fimi},
+    SUFFIX: {"store": None},
 }

@@ -57,8 +57,12 @@ def _nothing() -> None:
     pass
 
 
+def _no_cells(position: int) -> Sequence[Any]:
+    return ()
+
+
 @frozen
-class Guard:
+class RowGuard:
     """Works on data; what goes wrong is told without its message, which may quote data.
 
     Attributes:
@@ -102,9 +106,13 @@ class Table:
         complaint: says in words what an error of the source means, without its message.
         named: whether the names seem to be names; the first line of a headless file is data.
         known: the names that messages may show, since they are known to be no data; None for all of them.
-        common: further names that a guess may go by, where the rows decide that, but that no list of columns shows.
+        common: further names that a guess may go by, where the rows have the names; no list of columns is shown then,
+            since one row could add to it.
         assumes: what reading it takes for granted, as sentences for the receipt.
         guessed: what was guessed to read it, in the words of the options that would say it.
+        first: the cells of the column at a position in the first rows, None for one that is missing; cells that may
+            or may not be missing are left out. Empty where there are no rows at hand.
+        advice: what to check where a column is not found, as a sentence.
         close: lets go of what was opened for the table.
     """
 
@@ -119,12 +127,14 @@ class Table:
     common: frozenset[str] | None = None
     assumes: tuple[str, ...] = ()
     guessed: Mapping[str, str] = field(factory=dict)
+    first: Callable[[int], Sequence[Any]] = field(default=_no_cells, repr=False)
+    advice: str = ""
     close: Callable[[], None] = field(default=_nothing, repr=False)
 
     @property
-    def guard(self) -> Guard:
+    def guard(self) -> RowGuard:
         """Works on the table."""
-        return Guard(self.name, self.complaint)
+        return RowGuard(self.name, self.complaint)
 
     @property
     def title(self) -> str:
@@ -152,10 +162,16 @@ class Table:
     def shown(self, position: int) -> str:
         """What a message calls a column: by its name, unless that may be data."""
         name = self.columns[position]
-        return f"the column {name!r}" if self.known is None or name in self.known else f"column {position + 1}"
+        if self.known is None or name in self.known:
+            return f"the column {name!r}"
+        # Where the rows have the names, a row decides about the place as well.
+        return f"column {position + 1}" if self.common is None else "a column whose name is not shown"
 
     def listing(self) -> str:
-        """A sentence with the names of the columns, unless they may be data."""
+        """A sentence with the names of the columns, unless they may be data, and one with advice if there is any."""
+        return f"{self._names()} {self.advice}".rstrip()
+
+    def _names(self) -> str:
         if not self.named:
             return (
                 "It is not certain that its first line has the names of its columns, which so are not shown. If it "
@@ -164,12 +180,10 @@ class Table:
         if not self.columns:
             return "It has no columns."
         names = self.showable
-        if not names:
+        if not names or self.common is not None:
             return "The names of its columns are not shown, because they may be data; pass them as they stand there."
         more = f" and {len(names) - _LISTED:,} more" if len(names) > _LISTED else ""
-        # Where the rows have the names, whether there are others is for no message to tell.
-        all_shown = self.common is None and len(names) == len(self.columns)
-        others = "" if all_shown else " Others are not shown, because they may be data."
+        others = "" if len(names) == len(self.columns) else " Others are not shown, because they may be data."
         return f"Its columns are: {', '.join(names[:_LISTED])}{more}.{others}"
 
 
@@ -246,7 +260,7 @@ def from_stream(source: Any, name: str, complaint: Callable[[Exception], str] = 
     pa = arrow()
     reader = _reader(pa, source, name)
     names = tuple(str(column) for column in reader.schema.names)
-    guarded = Guard(name, complaint)
+    guarded = RowGuard(name, complaint)
     first = guarded(lambda: next(iter(reader), None))
     kinds = guarded(lambda: kinds_of(reader.schema, first))
 
@@ -267,7 +281,7 @@ def _reader(pa: Any, source: Any, name: str) -> Any:
         with suppress(Exception):
             return pa.table({SERIES: column(source)}).to_reader()
     raise DataError(
-        f"{Guard(name).title} does not convert to Arrow: most likely two columns have the same name, or a column has "
-        "a type that Arrow does not know. Pass the columns that are needed only, each of one type, for instance "
+        f"{RowGuard(name).title} does not convert to Arrow: most likely two columns have the same name, or a column "
+        "has a type that Arrow does not know. Pass the columns that are needed only, each of one type, for instance "
         "frame[['order_id', 'product']].astype('string'), which keeps missing values missing."
     )

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privmine.errors import InputError
-from privmine.io.sparse_out import ITEM, ITEMS, TRANSACTION, check_one_hot, dense_blocks, pairs
-from privmine.io.text_out import texts
+from privmine.io.writers.sparse_out import ITEM, ITEMS, TRANSACTION, check_one_hot, dense_blocks, pairs
+from privmine.io.writers.text_out import texts
 from privmine.model import Universe
 from privmine.store.rows import Rows
 

@@ -37,7 +37,7 @@ def _kind(begins: bytes, name: str, advice: str, ending: str | None = None) -> _
 _SHEET = "Save the sheet with the data as CSV, and read that."
 _UNPACK = "Unpack it, and read the file inside; of compressed files only .gz is read."
 _TABLE = "Save the table as Parquet or CSV, or load it as a frame, and pass the frame to pm.read."
-_QUERY = 'Query it: sql="select …", database="{name}" (--sql, --database).'
+_QUERY = 'Query it: sql="select …", database="{name}".'
 _ZIP = rb"PK(\x03\x04|\x05\x06)"
 
 _KINDS = (

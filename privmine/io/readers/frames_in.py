@@ -14,9 +14,9 @@ import numpy as np
 from attrs import evolve
 from numpy.typing import NDArray
 
-from privmine.io.asked import Asked
-from privmine.io.tables import SAMPLE_ROWS, SERIES, Batches, Guard, Table, arrow, from_stream
-from privmine.io.values import column_of, kind_of_values
+from privmine.io.readers.options import ReadOptions
+from privmine.io.readers.python_values import column_of, kind_of_values
+from privmine.io.readers.tables import SAMPLE_ROWS, SERIES, Batches, RowGuard, Table, arrow, from_stream
 
 _NAME = "the frame"
 
@@ -31,13 +31,13 @@ def is_of(source: Any, *packages: str) -> bool:
     return any(base.__module__.partition(".")[0] in packages for base in type(source).__mro__)
 
 
-def frame_table(source: Any, asked: Asked) -> Table:
+def frame_table(source: Any, asked: ReadOptions) -> Table:
     """A table of a frame, or of a series, of pandas."""
-    table: Table = Guard(_NAME)(lambda: _table(source, asked))
+    table: Table = RowGuard(_NAME)(lambda: _table(source, asked))
     return table
 
 
-def _table(source: Any, asked: Asked) -> Table:
+def _table(source: Any, asked: ReadOptions) -> Table:
     if not hasattr(source, "columns"):
         source = source.to_frame(SERIES).reset_index(drop=True)
     typed, cells = _taken_apart(source)

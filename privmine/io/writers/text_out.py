@@ -14,8 +14,8 @@ from typing import BinaryIO, Final, TypeAlias
 import numpy as np
 
 from privmine.errors import InputError
-from privmine.io.files_in import BYTE_ORDER, SEPARATORS
-from privmine.io.sparse_out import ITEM, ITEMS, TRANSACTION, check_names, check_one_hot, dense_blocks, pairs
+from privmine.io.readers.files_in import BYTE_ORDER, SEPARATORS
+from privmine.io.writers.sparse_out import ITEM, ITEMS, TRANSACTION, check_names, check_one_hot, dense_blocks, pairs
 from privmine.model import Universe
 from privmine.store.rows import Rows
 

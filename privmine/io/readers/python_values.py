@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privmine.errors import DataError
-from privmine.io.tables import arrow, begun, kind_of_texts
+from privmine.io.readers.tables import arrow, begun, kind_of_texts
 from privmine.store.labels import is_missing, text_of
 
 #: What a basket may be within a cell.
@@ -44,12 +44,20 @@ def column_of(values: Sequence[Any] | NDArray[Any], name: str, *, lists: bool) -
     for value in values:
         is_list = isinstance(value, _LISTS)
         if not is_list and not _is_missing(value):
-            raise DataError(f"{begun(name)} holds a list in some rows and something else in others.")
+            raise no_list(name)
         flat.extend(value if is_list else ())  # not +=, which numpy takes for a sum
         missing.append(not is_list)
         offsets.append(len(flat))
     return pa.ListArray.from_arrays(
         pa.array(offsets, pa.int32()), _labels(flat, name), mask=pa.array(missing, pa.bool_())
+    )
+
+
+def no_list(name: str) -> DataError:
+    """What is said of a column of lists in which some cell is none."""
+    return DataError(
+        f"{begun(name)} holds something else than a list in some row. Name the column of the lists, or say "
+        "layout='long' (--layout long) if each row is one item."
     )
 
 
@@ -85,7 +93,7 @@ def _text(value: Any, name: str) -> str | None:
         raise DataError(
             f"{begun(name)} holds values, in some row, of a type that has no text of its own; make them text first."
         )
-    raise DataError(f"{begun(name)} holds {what}, not labels, in some row; name another column.")
+    raise DataError(f"{begun(name)} contains {what}, not labels, in some row. Name another column.")
 
 
 def _is_missing(value: Any) -> bool:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import codecs
 import gzip
 import io
+import os
 import re
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from functools import partial
 from glob import glob, has_magic
 from os import PathLike, fspath
@@ -17,7 +18,8 @@ from typing import BinaryIO, TextIO, TypeVar, cast
 
 from privmine.errors import DataError, InputError
 from privmine.files import at_home
-from privmine.io.foreign import HEAD, refuse_foreign
+from privmine.io.readers.foreign_files import HEAD, refuse_foreign
+from privmine.store.disk import SUFFIX
 
 T = TypeVar("T")
 
@@ -31,6 +33,7 @@ FORMATS = {
     ".tab": "csv",
     ".txt": "text",
     ".dat": "fimi",
+    SUFFIX: "store",
     ".json": "json",
     ".jsonl": "json",
     ".ndjson": "json",
@@ -97,10 +100,30 @@ def check_text(path: Path) -> None:
     """Refuse a file that cannot be opened, or that is no text by its first bytes."""
 
     def work() -> None:
+        held = head_if_open(path, HEAD)
+        if held is not None:
+            refuse_foreign(path, held)
         with opened(path):
             pass
 
     reading(path, work)
+
+
+def head_if_open(path: Path, count: int) -> bytes | None:
+    """The first bytes of a file that this process has open already; None if it has not.
+
+    Whoever opens a file once more and closes it drops all locks that the process has on it, as POSIX has it. So the
+    first bytes of a database, which its user may be writing to, are read without that.
+    """
+    try:
+        wanted, descriptors = path.stat(), os.listdir("/dev/fd")  # noqa: PTH208 - numbers, not files
+    except (OSError, ValueError):
+        return None  # where there are no such locks, there is no such folder
+    for descriptor in map(int, descriptors):
+        with suppress(OSError):  # the one that listed the folder is closed by now, and some cannot be read from
+            if os.path.samestat(os.fstat(descriptor), wanted):
+                return os.pread(descriptor, count, 0)
+    return None
 
 
 def ending(path: Path) -> str:
@@ -188,8 +211,8 @@ def encoding_of(path: Path, encoding: str | None) -> str:
 def not_text(encoding: str | None) -> str:
     """What is wrong with bytes that do not decode."""
     if encoding is None:
-        return "is not UTF-8 text; say how it is encoded with encoding= (--encoding), such as cp1252, latin-1 or utf-16"
-    return f"is not text in the encoding {encoding}; say another one with encoding= (--encoding)"
+        return "is not UTF-8 text; specify its encoding with encoding=, such as cp1252, latin-1 or utf-16"
+    return f"is not text in the encoding {encoding}; specify another one with encoding="
 
 
 def lines_of(text: TextIO, path: Path) -> Iterator[str]:

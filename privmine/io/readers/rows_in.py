@@ -15,17 +15,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privmine.errors import DataError, InputError
-from privmine.io.asked import Asked, Labels
-from privmine.io.csv_in import read_lines
-from privmine.io.fimi import fimi_rows
-from privmine.io.names import numbers
+from privmine.io.label_lists import numbers
+from privmine.io.readers.csv_in import read_lines
+from privmine.io.readers.fimi import fimi_rows
+from privmine.io.readers.options import Labels, ReadOptions
 from privmine.model import IntArray, Origin
 from privmine.store.labels import is_label, is_missing, text_of
 from privmine.store.rows import BLOCK_ITEMS
-from privmine.store.transactions import NO_BASKET, NO_ITEM, NO_LABEL, Transactions, distinct
+from privmine.store.shelf import Shelf
+from privmine.store.transactions import NO_BASKET, NO_ITEM, NO_LABEL, Transactions, coded
 
 
-def read_baskets(paths: Sequence[Path], separator: str, asked: Asked, origin: Origin) -> Transactions:
+def read_baskets(paths: Sequence[Path], separator: str, asked: ReadOptions, origin: Origin) -> Transactions:
     """Read basket lines: a transaction a line, an empty line an empty one."""
     asked.without_columns("a file of basket lines")
     asked.without_names("a file of basket lines")
@@ -40,8 +41,8 @@ def read_baskets(paths: Sequence[Path], separator: str, asked: Asked, origin: Or
             if "" in cells:
                 if not asked.drop_missing:
                     raise DataError(
-                        f"{path} has missing items: two separators with nothing between them. Pass drop_missing=True "
-                        "(--drop-missing) to leave them out."
+                        f"{path} has missing items: two separators with nothing between them. Pass "
+                        "drop_missing=True to ignore them."
                     )
                 cells = [cell for cell in cells if cell]
             flat.extend([codes.setdefault(cell, len(codes)) for cell in cells])
@@ -49,20 +50,18 @@ def read_baskets(paths: Sequence[Path], separator: str, asked: Asked, origin: Or
     return _made(np.array(offsets), np.array(flat), list(codes), asked, origin)
 
 
-def read_numbers(paths: Sequence[Path], asked: Asked, origin: Origin) -> Transactions:
+def read_numbers(paths: Sequence[Path], asked: ReadOptions, origin: Origin) -> Transactions:
     """Read FIMI text: numbers between blanks, a transaction a line."""
     asked.without_columns("FIMI text")
     asked.without_text("FIMI text")
     asked.check_entries()
     items = asked.items if asked.names is not None else numbers(asked.items)
     asked.tell(origin)
-    parts = [fimi_rows(path) for path in paths]
-    sizes = [np.diff(offsets) for offsets, _ in parts]
-    offsets = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(np.concatenate(sizes))])
-    return _numbered(offsets, np.concatenate([found for _, found in parts]), asked, items, origin)
+    shelf = asked.shelf()
+    return _numbered(*fimi_rows(paths, shelf), asked, items, origin, shelf)
 
 
-def read_collections(baskets: Iterable[Iterable[Any]], asked: Asked, origin: Origin) -> Transactions:
+def read_collections(baskets: Iterable[Iterable[Any]], asked: ReadOptions, origin: Origin) -> Transactions:
     """Make transactions of Python collections."""
     asked.without_columns("a list of baskets")
     if isinstance(baskets, bytes | Mapping) or not isinstance(baskets, Iterable):
@@ -105,7 +104,7 @@ def is_sparse(source: Any) -> bool:
     return hasattr(source, "tocsr") and hasattr(source, "nnz")
 
 
-def read_sparse(matrix: Any, asked: Asked, origin: Origin) -> Transactions:
+def read_sparse(matrix: Any, asked: ReadOptions, origin: Origin) -> Transactions:
     """Make transactions of a sparse matrix: a row for each, a column for each item, and no cell that is not stored."""
     if len(matrix.shape) != 2:
         raise InputError("A matrix of transactions has two dimensions: rows of transactions, columns of items.")
@@ -119,7 +118,7 @@ def read_sparse(matrix: Any, asked: Asked, origin: Origin) -> Transactions:
     return _matrix(offsets, columns, matrix.shape[1], asked, origin)
 
 
-def read_array(cells: NDArray[Any], asked: Asked, origin: Origin) -> Transactions:
+def read_array(cells: NDArray[Any], asked: ReadOptions, origin: Origin) -> Transactions:
     """Make transactions of a two-dimensional numpy array, a block of rows at a time."""
     if cells.dtype.kind not in "biuf":
         raise InputError(
@@ -143,7 +142,7 @@ def _check_cells(cells: NDArray[Any]) -> None:
         raise InputError("The cells of a matrix are 1 where a transaction has an item and 0 where not, never negative.")
 
 
-def _matrix(offsets: IntArray, columns: NDArray[Any], width: int, asked: Asked, origin: Origin) -> Transactions:
+def _matrix(offsets: IntArray, columns: NDArray[Any], width: int, asked: ReadOptions, origin: Origin) -> Transactions:
     asked.without_columns("a matrix")
     if asked.names is None:
         return _made(offsets, columns, np.arange(width), asked, origin)
@@ -153,15 +152,20 @@ def _matrix(offsets: IntArray, columns: NDArray[Any], width: int, asked: Asked, 
 
 
 def _numbered(
-    offsets: IntArray, found: NDArray[Any], asked: Asked, items: Labels | None, origin: Origin
+    offsets: IntArray,
+    found: NDArray[Any],
+    asked: ReadOptions,
+    items: Labels | None,
+    origin: Origin,
+    shelf: Shelf | None = None,
 ) -> Transactions:
     """Transactions of numbers that names give labels to, where there are names."""
+    shelf = shelf or asked.shelf()
     if asked.names is None and asked.owner is None:
-        made = Transactions.from_rows(offsets, found, items)
-        return Transactions(made.universe, made.store, made.unit, origin)
+        return Transactions.from_rows(offsets, found, items, origin=origin, shelf=shelf)
     if asked.names is None:
-        known, codes = distinct(found)
-        return _made(offsets, codes, known, asked, origin, items)
+        known, codes, table = coded(found, shelf)
+        return _made(offsets, codes if table is None else table[codes], known, asked, origin, items)
     if items is not None:
         # Privacy: a number without a name is outside the universe, and its basket counts. A refusal would tell of it.
         return _made(offsets, asked.names.places(found), asked.names.labels, asked, origin, items)
@@ -171,7 +175,7 @@ def _numbered(
 
 
 def _made(
-    offsets: IntArray, codes: NDArray[Any], labels: Any, asked: Asked, origin: Origin, items: Labels | None = None
+    offsets: IntArray, codes: NDArray[Any], labels: Any, asked: ReadOptions, origin: Origin, items: Labels | None = None
 ) -> Transactions:
     items = asked.items if items is None else items
     entries = asked.entries(len(offsets) - 1)

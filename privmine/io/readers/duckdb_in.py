@@ -17,9 +17,9 @@ from typing import Any
 from attrs import evolve
 
 from privmine.errors import InputError
-from privmine.io.asked import Asked
-from privmine.io.queries import NO_SELECT, Catalog, check_query, serialized
-from privmine.io.tables import Guard, Table, from_stream, withheld
+from privmine.io.readers.duckdb_queries import NO_SELECT, Catalog, check_query, serialized
+from privmine.io.readers.options import ReadOptions
+from privmine.io.readers.tables import RowGuard, Table, from_stream, withheld
 
 #: What reads text in a plan of DuckDB, or makes names of columns of data.
 _TEXT_IN_PLAN = re.compile(r"csv|json|pivot", re.IGNORECASE)
@@ -33,7 +33,7 @@ _BAR = "enable_progress_bar"
 _BATCH_ROWS = 1 << 17
 
 
-def duckdb_table(sql: str, path: Path | None, stack: ExitStack, asked: Asked) -> Table:
+def duckdb_table(sql: str, path: Path | None, stack: ExitStack, asked: ReadOptions) -> Table:
     """The result of a query that DuckDB runs.
 
     Args:
@@ -51,9 +51,9 @@ def duckdb_table(sql: str, path: Path | None, stack: ExitStack, asked: Asked) ->
     def complaint(error: Exception) -> str:
         return _complaint(duckdb, error, sql, may_quote)
 
-    guarded = Guard("the query", complaint)
+    guarded = RowGuard("the query", complaint)
     config: dict[str, Any] = dict.fromkeys(("autoinstall_known_extensions", "python_enable_replacements"), "false")
-    opened = Guard(f"the database {path}", _cannot_open)
+    opened = RowGuard(f"the database {path}", _cannot_open)
     connection = opened(lambda: duckdb.connect(str(path or ":memory:"), read_only=path is not None, config=config))
     stack.callback(connection.close)
     guarded(lambda: _turn_bar_off(connection))
@@ -75,9 +75,9 @@ def duckdb_table(sql: str, path: Path | None, stack: ExitStack, asked: Asked) ->
     return evolve(table, known=_said(table, asked, sql)) if from_contents else table
 
 
-def relation_table(relation: Any, asked: Asked) -> Table:
+def relation_table(relation: Any, asked: ReadOptions) -> Table:
     """The rows of a DuckDB relation, a batch at a time."""
-    guarded = Guard("the query")
+    guarded = RowGuard("the query")
     with ExitStack() as stack:
         shown = stack.enter_context(_nothing_shown())
         plan = guarded(lambda: relation.explain() + shown() if _is_early() else relation.explain(format="text"))
@@ -95,7 +95,7 @@ def relation_table(relation: Any, asked: Asked) -> Table:
 
 
 def _relation_table(relation: Any, complaint: Callable[[Exception], str] = withheld) -> Table:
-    guarded = Guard("the query", complaint)
+    guarded = RowGuard("the query", complaint)
     # The name of DuckDB 1.4 and later, then that of earlier ones.
     open_reader = getattr(relation, "to_arrow_reader", None) or relation.fetch_arrow_reader
     with ExitStack() as stack:
@@ -163,7 +163,7 @@ def _nothing_shown() -> Iterator[Callable[[], str]]:
         yield lambda: "".join(output.data.get("text/html", "") for output in caught.outputs)
 
 
-def _said(table: Table, asked: Asked, sql: str = "") -> frozenset[str]:
+def _said(table: Table, asked: ReadOptions, sql: str = "") -> frozenset[str]:
     """The names of columns that the user has written; others may be the first line of a text, which may be data."""
     return frozenset(name for name in table.columns if name in asked.wanted or _says(sql, name))
 
@@ -176,6 +176,11 @@ def _says(sql: str, name: str) -> bool:
 def _cannot_open(error: Exception) -> str:
     if re.search("Could not set lock|used by another process", str(error)):
         return "another process has it open for writing; close it there, or copy the file and read the copy"
+    if "different configuration" in str(error):
+        return (
+            "this process has it open already, with other settings; close it first, or pass what that connection "
+            "gives: pm.read(connection.sql('select …'))"
+        )
     return "DuckDB cannot open it; it is damaged, or a newer version of DuckDB has made it"
 
 
@@ -198,6 +203,6 @@ def _complaint(duckdb: Any, error: Exception, sql: str, may_quote: bool) -> str:
             "it needs an extension of DuckDB that is not installed; install it in DuckDB, and pass a relation instead"
         )
     return (
-        "it fails; the reason is withheld, because it may contain data; if it reads a file, read that by itself, "
-        "without sql= (--sql), to learn more"
+        "it fails; the reason is withheld, because it may contain data; if it reads a file, read "
+        "that file without sql= to learn more"
     )

@@ -19,7 +19,7 @@ from functools import partial
 from typing import Any
 
 from privmine.errors import InputError
-from privmine.io.tables import Guard, Table, from_stream
+from privmine.io.readers.tables import RowGuard, Table, from_stream
 
 #: What the driver says if there is no connection, and what it means.
 _NO_CONNECTION = (
@@ -78,20 +78,20 @@ def postgres_table(sql: str, address: str, stack: ExitStack) -> Table:
     except ImportError:
         raise InputError("PostgreSQL needs its ADBC driver; run: pip install 'privmine[postgres]'.") from None
     query = sql.strip().rstrip(";").rstrip()
-    connection = Guard("the PostgreSQL database", _no_connection)(lambda: dbapi.connect(address))
+    connection = RowGuard("the PostgreSQL database", _no_connection)(lambda: dbapi.connect(address))
     stack.callback(connection.close)
-    cursor = Guard("the query", _failure)(connection.cursor)
+    cursor = RowGuard("the query", _failure)(connection.cursor)
     stack.callback(cursor.close)
-    Guard("the query", _failure)(lambda: _read_only(cursor))
+    RowGuard("the query", _failure)(lambda: _read_only(cursor))
     # Nothing but the query stands between the words that are added, and its last line may be a comment.
-    Guard("the query", partial(_mistake, query))(lambda: _run(cursor, f"prepare privmine as\n{query}\n"))
-    Guard("the query", _kind)(lambda: _run(cursor, f"declare privmine no scroll cursor for\n{query}\n"))
+    RowGuard("the query", partial(_mistake, query))(lambda: _run(cursor, f"prepare privmine as\n{query}\n"))
+    RowGuard("the query", _kind)(lambda: _run(cursor, f"declare privmine no scroll cursor for\n{query}\n"))
 
     def result() -> Any:
         cursor.execute(f"{query}\n")
         return cursor.fetch_record_batch()
 
-    return from_stream(Guard("the query", _failure)(result), "the query", _failure)
+    return from_stream(RowGuard("the query", _failure)(result), "the query", _failure)
 
 
 def _read_only(cursor: Any) -> None:

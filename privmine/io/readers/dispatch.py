@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from inspect import signature
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
@@ -11,23 +12,32 @@ from typing import Any
 import numpy as np
 from attrs import evolve
 
-from privmine.errors import InputError
-from privmine.io.asked import Asked
-from privmine.io.assembly import assemble
-from privmine.io.csv_in import csv_table, has_names, said_separator, sample_of, separator_of
-from privmine.io.databases import query_table
-from privmine.io.duckdb_in import relation_table
-from privmine.io.files_in import check_text, files_of, format_of, is_fimi, name_of
-from privmine.io.frames_in import frame_table, is_frame, is_of
-from privmine.io.json_in import json_table
+from privmine.errors import InputError, UnknownNameError
+from privmine.io.label_lists import read_names
 from privmine.io.layouts import choose_layout
-from privmine.io.names import read_names
-from privmine.io.parquet_in import parquet_table
-from privmine.io.rows_in import is_sparse, read_array, read_baskets, read_collections, read_numbers, read_sparse
-from privmine.io.tables import Guard, Table, from_stream
+from privmine.io.readers.assembly import assemble
+from privmine.io.readers.csv_in import csv_table, has_names, said_separator, sample_of, separator_of
+from privmine.io.readers.databases import query_table
+from privmine.io.readers.duckdb_in import relation_table
+from privmine.io.readers.files_in import check_text, files_of, format_of, is_fimi, name_of
+from privmine.io.readers.frames_in import frame_table, is_frame, is_of
+from privmine.io.readers.json_in import json_table
+from privmine.io.readers.options import ReadOptions
+from privmine.io.readers.parquet_in import parquet_table
+from privmine.io.readers.plugin_readers import read_by, reader_of
+from privmine.io.readers.refusals import refuse_first_rows
+from privmine.io.readers.rows_in import is_sparse, read_array, read_baskets, read_collections, read_numbers, read_sparse
+from privmine.io.readers.tables import RowGuard, Table, from_stream
 from privmine.model import Origin
+from privmine.store.disk import open_store
 from privmine.store.labels import in_words
 from privmine.store.transactions import Transactions
+
+#: The options of `mine`, which is in a layer above; whoever passes them here is told where they belong.
+RUN_OPTIONS = frozenset(
+    {"k", "epsilon", "method", "max_length", "n_public", "strict", "simulate", "seed", "ledger", "dataset", "output"}
+    | {"overwrite", "plain", "downward_closed", "noise", "observers"}
+)
 
 
 def read(
@@ -45,8 +55,10 @@ def read(
     encoding: str | None = None,
     multiline_cells: bool = False,
     drop_missing: bool = False,
+    memory_limit: int | str | None = None,
     sql: str | None = None,
     database: str | PathLike[str] | None = None,
+    **misplaced: Any,
 ) -> Transactions:
     """Make transactions of a file, a frame, a query, a matrix or a collection of baskets.
 
@@ -58,12 +70,13 @@ def read(
         source: one of
 
             - a path, or a pattern such as `orders/*.parquet`: .csv, .tsv, .txt, .json, .jsonl, .ndjson
-              and .dat (FIMI text), each plain or as .gz, and .parquet;
+              and .dat (FIMI text), each plain or as .gz, .parquet, and .privmine (what `write` makes);
             - a frame of pandas or Polars, an Arrow table, a DuckDB relation, or anything else that
               hands over an Arrow stream;
             - a scipy sparse matrix or a numpy array with a row for each transaction and a column for
               each item;
-            - an iterable of baskets, each a collection of labels.
+            - an iterable of baskets, each a collection of labels;
+            - whatever the reader of a plugin takes, see `privmine plugins`.
 
             None with `sql`.
         items: the public item universe, in the order that breaks ties: labels, a text file with one label
@@ -90,17 +103,21 @@ def read(
             doubled, which takes the rows of others with it. The receipt then says what that assumes.
         drop_missing: leave missing values out instead of refusing them. A transaction that has
             nothing left still counts as one. A missing unit is always refused.
+        memory_limit: about how much memory reading and counting may take, such as "2GB". What does not fit goes to
+            temporary files without names, in the folder for temporary files.
         sql: a query, one select, to read instead of a source, in the dialect of DuckDB, which knows files as well:
             `select order_id, product from 'orders/*.parquet'`; with a database, in that of the database.
         database: where the query runs: a file of SQLite or DuckDB, or the address of a PostgreSQL
             database, "postgresql://user:password@host/name".
+        misplaced: nothing; options that belong elsewhere are refused in words.
 
     Raises:
         InputError: an option is wrong, or it is not clear how the data is laid out. The message says
             what to do and lists the columns.
         DataError: the data cannot be read. The message says where, and never what is there.
     """
-    asked = Asked.of(
+    _refuse_misplaced(misplaced)
+    asked = ReadOptions.of(
         items=items,
         names=names,
         layout=layout,
@@ -113,12 +130,26 @@ def read(
         encoding=encoding,
         multiline_cells=multiline_cells,
         drop_missing=drop_missing,
+        memory_limit=memory_limit,
     )
     return read_asked(source, asked, sql, database)
 
 
+def _refuse_misplaced(options: Iterable[str]) -> None:
+    """Say of the first option that is none of `read` where it belongs."""
+    name = next(iter(options), None)
+    if name in RUN_OPTIONS:
+        given = ", ".join(f"{option}=…" for option in dict.fromkeys(("k", "epsilon", name)))
+        raise InputError(
+            f"{name}= is for a release, and pm.read only reads data. Pass it to pm.mine: "
+            f"pm.mine(pm.read(data, …), {given})."
+        )
+    if name is not None:
+        raise UnknownNameError("option of pm.read", name, set(signature(read).parameters) - {"source", "misplaced"})
+
+
 def read_asked(
-    source: Any, asked: Asked, sql: str | None = None, database: str | PathLike[str] | None = None
+    source: Any, asked: ReadOptions, sql: str | None = None, database: str | PathLike[str] | None = None
 ) -> Transactions:
     """What `read` does once its options are checked."""
     found = in_words(lambda: _read(source, asked, sql, database))
@@ -134,9 +165,12 @@ def _reference(source: Any, sql: str | None, database: str | PathLike[str] | Non
     return fspath(source) if isinstance(source, str | PathLike) else ""
 
 
-def _read(source: Any, asked: Asked, sql: str | None, database: str | PathLike[str] | None) -> Transactions:
+def _read(source: Any, asked: ReadOptions, sql: str | None, database: str | PathLike[str] | None) -> Transactions:
     if sql is not None or database is not None:
         return _read_query(source, sql, database, asked)
+    found = None if source is None or isinstance(source, Transactions) else reader_of(source)
+    if found is not None:
+        return read_by(found, source, asked)
     if isinstance(source, str | PathLike):
         return _read_files(source, asked)
     if source is None:
@@ -149,22 +183,24 @@ def _read(source: Any, asked: Asked, sql: str | None, database: str | PathLike[s
     return _read_object(source, asked)
 
 
-def _read_query(source: Any, sql: str | None, database: str | PathLike[str] | None, asked: Asked) -> Transactions:
+def _read_query(source: Any, sql: str | None, database: str | PathLike[str] | None, asked: ReadOptions) -> Transactions:
     if sql is None:
-        raise InputError("A database needs a query: say what to select with sql= (--sql).")
+        raise InputError("A database needs a query. Specify what to select with sql=.")
     if source is not None:
         raise InputError("A query is read instead of a source; pass one of them, and name files within the query.")
     asked.without_text("a query")
     return _read_table(query_table(sql, database, asked), asked)
 
 
-def _read_files(source: str | PathLike[str], asked: Asked) -> Transactions:
+def _read_files(source: str | PathLike[str], asked: ReadOptions) -> Transactions:
     paths = files_of(source)
     name = name_of(source)
     kind = format_of(paths[0])
     if kind == "parquet":
         asked.without_text("a Parquet file")
         return _read_table(parquet_table(paths, str(source)), asked, name)
+    if kind == "store":
+        return _open_store(paths, asked)
     for path in paths:
         check_text(path)
     if kind == "json":
@@ -190,7 +226,16 @@ def _read_files(source: str | PathLike[str], asked: Asked) -> Transactions:
     return _read_table(table, asked, name)
 
 
-def _read_json(paths: tuple[Path, ...], asked: Asked, name: str, title: str) -> Transactions:
+def _open_store(paths: tuple[Path, ...], asked: ReadOptions) -> Transactions:
+    if len(paths) > 1:
+        raise InputError("Only one privmine file can be opened at a time; convert all sources into one.")
+    asked.settled(str(paths[0]))
+    found = open_store(paths[0], asked.memory_limit)
+    asked.tell(found.origin)
+    return found
+
+
+def _read_json(paths: tuple[Path, ...], asked: ReadOptions, name: str, title: str) -> Transactions:
     if asked.layout in ("baskets", "fimi"):
         raise InputError(
             f"The layout {asked.layout} is for text files; {title} is a table. Say another layout, or none."
@@ -198,6 +243,7 @@ def _read_json(paths: tuple[Path, ...], asked: Asked, name: str, title: str) -> 
     table = json_table(paths, asked, title)
     layout = choose_layout(table, asked)
     if layout.kind == "one-hot" and asked.items is None:
+        refuse_first_rows(table, layout, asked)
         table = json_table(paths, asked, title, whole=True)
     elif layout.kind == "one-hot" and asked.layout is None:
         # As if what was guessed had been said.
@@ -207,10 +253,10 @@ def _read_json(paths: tuple[Path, ...], asked: Asked, name: str, title: str) -> 
     return _read_table(table, asked, name)
 
 
-def _read_object(source: Any, asked: Asked) -> Transactions:
+def _read_object(source: Any, asked: ReadOptions) -> Transactions:
     if hasattr(source, "collect_schema") and hasattr(source, "collect"):
         lazy = source  # a frame of Polars that is made only now
-        source = Guard("the frame")(lambda: lazy.collect())
+        source = RowGuard("the frame")(lambda: lazy.collect())
     if is_sparse(source):
         asked.only_layout("one-hot", "A matrix")
         return read_sparse(source, asked, Origin("one-hot", "a sparse matrix"))
@@ -244,7 +290,7 @@ def _is_sparse_frame(source: Any) -> bool:
     return len(source.columns) > 0 and all(type(kind).__name__ == "SparseDtype" for kind in source.dtypes)
 
 
-def _pruned(source: Any, asked: Asked) -> Any:
+def _pruned(source: Any, asked: ReadOptions) -> Any:
     """A frame without the columns that do not matter, which may not even convert, if it is known which ones do."""
     wanted = asked.wanted
     known = asked.item is not None and (asked.transaction is not None or asked.merge_by is not None)
@@ -253,9 +299,11 @@ def _pruned(source: Any, asked: Asked) -> Any:
     return source[list(dict.fromkeys(wanted))]
 
 
-def _read_table(table: Table, asked: Asked, name: str | None = None) -> Transactions:
+def _read_table(table: Table, asked: ReadOptions, name: str | None = None) -> Transactions:
     try:
         layout = choose_layout(table, asked)
+        if table.known is not None:
+            table = evolve(table, known=table.known | layout.told)
         guessed = {**layout.guessed, **table.guessed}
         origin = Origin(layout.kind, name or table.name, guessed, table.assumes, layout.roles(table))
         return assemble(table, layout, asked, origin)

@@ -24,7 +24,7 @@ from typing import Any
 from attrs import frozen
 
 from privmine.errors import InputError
-from privmine.io.asked import QUOTES_MATCH
+from privmine.io.readers.options import QUOTES_MATCH
 
 NO_SELECT = "The query gives no table; it must be one select, and nothing else."
 #: Table functions whose types do not depend on what is in a file.

@@ -15,19 +15,22 @@ from attrs import evolve
 
 from privmine.errors import DataError, InputError
 from privmine.files import at_home
-from privmine.io.asked import Asked
-from privmine.io.duckdb_in import ASSUMED, duckdb_table
-from privmine.io.postgres_in import postgres_table
-from privmine.io.queries import NO_SELECT
-from privmine.io.sqlite_in import sqlite_table
-from privmine.io.tables import Table, arrow
+from privmine.io.readers.duckdb_in import ASSUMED, duckdb_table
+from privmine.io.readers.duckdb_queries import NO_SELECT
+from privmine.io.readers.files_in import head_if_open
+from privmine.io.readers.options import ReadOptions
+from privmine.io.readers.postgres_in import postgres_table
+from privmine.io.readers.sqlite_in import sqlite_table
+from privmine.io.readers.tables import Table, arrow
 
 _POSTGRES = re.compile(r"postgres(ql)?://", re.IGNORECASE)
+#: How many bytes tell a kind.
+_HEAD = 16
 _SQLITE = b"SQLite format 3\0"
 _DUCKDB = slice(8, 12), b"DUCK"
 
 
-def query_table(sql: str, database: str | PathLike[str] | None, asked: Asked) -> Table:
+def query_table(sql: str, database: str | PathLike[str] | None, asked: ReadOptions) -> Table:
     """The result of a query as a table.
 
     Args:
@@ -69,8 +72,10 @@ def query_table(sql: str, database: str | PathLike[str] | None, asked: Asked) ->
 def _kind(path: Path) -> str:
     """Which kind of database a file is, by its first bytes."""
     try:
-        with path.open("rb") as file:
-            head = file.read(16)
+        head = head_if_open(path, _HEAD) or b""
+        if not head:
+            with path.open("rb") as file:
+                head = file.read(_HEAD)
     except (OSError, ValueError) as error:
         problem = f"The database {path} cannot be read: {getattr(error, 'strerror', None) or 'the name is not usable'}."
     else:

@@ -8,16 +8,16 @@ from pathlib import Path
 from typing import Any
 
 from privmine.errors import DataError
-from privmine.io.tables import BATCH_ROWS, SAMPLE_ROWS, Batches, Guard, Table, arrow, is_text, kinds_of
+from privmine.io.readers.tables import BATCH_ROWS, SAMPLE_ROWS, Batches, RowGuard, Table, arrow, is_text, kinds_of
 
 
 def parquet_table(paths: Sequence[Path], name: str) -> Table:
     """A table of Parquet files that have the same columns."""
     arrow()
-    schema, kinds = Guard(name, _complaint)(lambda: _looked_at(paths[0]))
+    schema, kinds = RowGuard(name, _complaint)(lambda: _looked_at(paths[0]))
     columns = tuple(schema.names)
     for path in paths[1:]:
-        if Guard(str(path), _complaint)(partial(_columns_of, path)) != columns:
+        if RowGuard(str(path), _complaint)(partial(_columns_of, path)) != columns:
             raise DataError(f"{path} has other columns than {paths[0]}; read only files that are alike.")
 
     def batches(positions: Sequence[int]) -> Batches:
@@ -47,7 +47,8 @@ def _columns_of(path: Path) -> tuple[str, ...]:
 def _opened(path: Path, coded: Sequence[str] = ()) -> Any:
     from pyarrow import parquet
 
-    return parquet.ParquetFile(str(path), read_dictionary=list(coded))
+    # Without a buffer in advance, which holds all of the file in the end.
+    return parquet.ParquetFile(str(path), read_dictionary=list(coded), pre_buffer=False)
 
 
 def _rows(file: Any, size: int, columns: Sequence[str] | None = None) -> Batches:

@@ -16,8 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privmine.errors import DataError
-from privmine.io.files_in import LONGEST_LINE, opened, reading, too_long
+from privmine.io.readers.files_in import LONGEST_LINE, opened, read_on, too_long
 from privmine.model import IntArray
+from privmine.store.rows import offsets_of, slices
+from privmine.store.shelf import Column, Shelf
 from privmine.store.transactions import Transactions
 
 #: How much is read at a time, at most the longest line, and how much of it is taken apart at a time.
@@ -25,6 +27,8 @@ _READ_BYTES = 1 << 24
 _BLOCK_BYTES = 1 << 18
 #: Every number of 18 digits fits in 64 bits.
 _MOST_DIGITS = 18
+#: How many bits of four bytes belong to what is before a number, by the number of its digits.
+_OTHER_BITS = np.array([8 * max(4 - digits, 0) for digits in range(_MOST_DIGITS + 1)], dtype=np.uint32)
 _ZERO, _TAB, _NEWLINE, _RETURN, _BLANK = (np.uint8(ord(byte)) for byte in "0\t\n\r ")
 
 
@@ -43,18 +47,33 @@ def read_fimi(path: str | os.PathLike[str], items: Sequence[Any] | NDArray[Any] 
         DataError: the file cannot be read, or is not FIMI text. The message names the file and the
             line, never what is in it.
     """
-    return Transactions.from_rows(*fimi_rows(Path(path)), items)
+    shelf = Shelf()
+    return Transactions.from_rows(*fimi_rows([Path(path)], shelf), items, shelf=shelf)
 
 
-def fimi_rows(path: Path) -> tuple[IntArray, NDArray[np.integer[Any]]]:
-    """Where each line's numbers start in a file of FIMI text, and the numbers of all lines."""
-    return reading(path, lambda: _parsed(path))
+def fimi_rows(paths: Sequence[Path], shelf: Shelf) -> tuple[IntArray, NDArray[np.integer[Any]]]:
+    """Where each line's numbers start in files of FIMI text, and the numbers of all lines."""
+    labels, sizes = shelf.column(np.int32), shelf.column(np.int32)
+    for path in paths:
+        for values, counts in read_on(path, _parsed(path)):
+            if values.dtype != np.int32 and labels.kind == np.int32:
+                labels = _widened(labels, shelf)
+            labels.add(values)
+            sizes.add(counts)
+    return offsets_of(sizes.finish(), shelf), labels.finish()
 
 
-def _parsed(path: Path) -> tuple[IntArray, NDArray[np.integer[Any]]]:
-    """Where each line's items start, and the items of all lines."""
-    labels: list[NDArray[np.integer[Any]]] = [np.zeros(0, dtype=np.int32)]
-    sizes: list[IntArray] = [np.zeros(1, dtype=np.int64)]
+def _widened(labels: Column, shelf: Shelf) -> Column:
+    """The same numbers with room for larger ones."""
+    wide, narrow = shelf.column(np.int64), labels.finish()
+    for part in slices(len(narrow)):
+        wide.add(narrow[part])
+    return wide
+
+
+def _parsed(path: Path) -> Iterator[tuple[NDArray[np.integer[Any]], IntArray]]:
+    """The items of some lines after another, and how many each line has."""
+    lines = 0
     for data in _whole_lines(path):
         text, start = np.frombuffer(data, dtype=np.uint8), 0
         while start < len(text):
@@ -64,13 +83,10 @@ def _parsed(path: Path) -> tuple[IntArray, NDArray[np.integer[Any]]]:
                 block = np.append(block, _NEWLINE)
             items = None if _is_foreign(block).any() else _block_items(block)
             if items is None:
-                raise DataError(_complaint(text[start:], str(path), before=sum(map(len, sizes)) - 1))
-            values, counts = items
-            # Half the memory where it suffices, and so half the time to get it from the system.
-            labels.append(values.astype(np.int32) if values.max(initial=0) < 1 << 31 else values)
-            sizes.append(counts)
+                raise DataError(_complaint(block, str(path), before=lines))
+            yield items
+            lines += len(items[1])
             start = stop
-    return np.cumsum(np.concatenate(sizes)), np.concatenate(labels)
 
 
 def _whole_lines(path: Path) -> Iterator[bytes]:
@@ -111,40 +127,50 @@ def _is_foreign(text: NDArray[np.uint8]) -> NDArray[np.bool_]:
     return foreign
 
 
-def _block_items(block: NDArray[np.uint8]) -> tuple[IntArray, IntArray] | None:
+def _block_items(block: NDArray[np.uint8]) -> tuple[NDArray[np.integer[Any]], IntArray] | None:
     """The items of a clean block of whole lines, and how many each line has; None if a number is too long."""
     separators = np.flatnonzero(block < _ZERO)
-    lengths = np.diff(separators, prepend=-1) - 1
-    ends_number = lengths > 0
-    newlines = np.flatnonzero(block[separators] == _NEWLINE)
-    counts = np.diff(np.cumsum(ends_number)[newlines], prepend=0)
-    if lengths.max(initial=0) > _MOST_DIGITS:
+    lengths = np.empty_like(separators)
+    lengths[0] = separators[0]
+    np.subtract(separators[1:], separators[:-1], out=lengths[1:])
+    lengths[1:] -= 1
+    if lengths.max() > _MOST_DIGITS:
         return None
-    # Zeros in front, since eight bytes are looked at where a number may have fewer before it.
-    padded = np.concatenate([np.zeros(8, dtype=np.uint8), block])
-    eight_bytes = np.ndarray((len(block) + 1,), dtype="<u8", buffer=padded, strides=(1,))
-    return _numbers(eight_bytes, separators[ends_number], lengths[ends_number]), counts
+    ends_number = lengths > 0
+    numbers = np.cumsum(ends_number)[block[separators] == _NEWLINE]
+    counts = np.empty_like(numbers)
+    counts[0] = numbers[0]
+    np.subtract(numbers[1:], numbers[:-1], out=counts[1:])
+    # Zeros in front, since four bytes are looked at where a number may have fewer before it.
+    padded = np.concatenate([np.zeros(4, dtype=np.uint8), block])
+    four_bytes = np.ndarray((len(block) + 1,), dtype="<u4", buffer=padded, strides=(1,))
+    return _numbers(four_bytes, separators[ends_number], lengths[ends_number]), counts
 
 
-def _numbers(eight_bytes: NDArray[np.uint64], ends: IntArray, lengths: IntArray) -> IntArray:
-    """The values of the numbers that end before the given places, eight digits at a time.
+def _numbers(four_bytes: NDArray[np.uint32], ends: IntArray, lengths: IntArray) -> NDArray[np.integer[Any]]:
+    """The values of the numbers that end before the given places, four digits at a time.
 
-    The digits of a number are added up within one 64-bit word, where the last digit is the highest
-    byte: neighbours to pairs, pairs to fours, fours to eight.
+    The digits of a number are added up within one 32-bit word, where the last digit is the highest
+    byte: neighbours to pairs, pairs to four. Words of 32 bits are multiplied several at a time.
     """
-    words = eight_bytes[ends]
-    words &= np.uint64(0x0F0F0F0F0F0F0F0F)
-    others = (np.maximum(8 - lengths, 0) * 8).astype(np.uint64)
+    words = four_bytes[ends]
+    words &= np.uint32(0x0F0F0F0F)
+    others = _OTHER_BITS[lengths]
     words >>= others
     words <<= others
-    for width, mask in ((8, 0x00FF00FF00FF00FF), (16, 0x0000FFFF0000FFFF), (32, 0x00000000FFFFFFFF)):
-        words *= np.uint64((10 ** (width // 8) << width) + 1)
-        words >>= np.uint64(width)
-        words &= np.uint64(mask)
+    for width, mask in ((8, 0x00FF00FF), (16, 0x0000FFFF)):
+        words *= np.uint32((10 ** (width // 8) << width) + 1)
+        words >>= np.uint32(width)
+        words &= np.uint32(mask)
+    longer = np.flatnonzero(lengths > 4)
+    if not len(longer):
+        return words.view(np.int32)
+    before = _numbers(four_bytes, ends[longer] - 4, lengths[longer] - 4)
+    if before.max() < (1 << 31) // 10**4 - 1:
+        words[longer] += before.astype(np.uint32) * np.uint32(10**4)
+        return words.view(np.int32)
     values = words.astype(np.int64)
-    longer = np.flatnonzero(lengths > 8)
-    if len(longer):
-        values[longer] += 10**8 * _numbers(eight_bytes, ends[longer] - 8, lengths[longer] - 8)
+    values[longer] += before.astype(np.int64) * 10**4
     return values
 
 

@@ -17,11 +17,11 @@ from typing import Any, TextIO
 from attrs import evolve
 
 from privmine.errors import DataError
-from privmine.io.asked import Asked
-from privmine.io.files_in import LONGEST_LINE, ending, lines_of, opened_text, read_on, too_long
 from privmine.io.layouts import says_what_it_is
-from privmine.io.tables import SAMPLE_ROWS, Batches, Table, arrow
-from privmine.io.values import column_of, kind_of_values
+from privmine.io.readers.files_in import LONGEST_LINE, ending, lines_of, opened_text, read_on, too_long
+from privmine.io.readers.options import ReadOptions
+from privmine.io.readers.python_values import column_of, kind_of_values
+from privmine.io.readers.tables import SAMPLE_ROWS, Batches, Table, arrow
 from privmine.store.labels import text_of
 
 #: What the column is called where a line is a list and no object.
@@ -32,7 +32,7 @@ _PART = 1 << 20
 _BLANKS = " \t\r\n"
 
 
-def json_table(paths: Sequence[Path], asked: Asked, name: str, *, whole: bool = False) -> Table:
+def json_table(paths: Sequence[Path], asked: ReadOptions, name: str, *, whole: bool = False) -> Table:
     """A table of JSON files; its columns are those that options name, and the keys that occur in the first rows.
 
     A column that an option names is there whatever the rows hold: where no row has it, as where its name is
@@ -40,8 +40,8 @@ def json_table(paths: Sequence[Path], asked: Asked, name: str, *, whole: bool = 
     one-hot with `items` the columns are these items and what options name, and nothing else: a key that a
     row does not have is false there, and only a null is a missing value.
 
-    Privacy: keys may be data, such as the names of persons, so that messages show only those that were
-    asked for or that are what people call the column of an order or a product.
+    Privacy: keys may be data, such as the names of persons, and one row may have a key that no other has. So
+    messages show only those that were asked for, and those of a guess that was told.
 
     Args:
         paths: the files.
@@ -71,9 +71,23 @@ def json_table(paths: Sequence[Path], asked: Asked, name: str, *, whole: bool = 
         found[asked.item] = [[]]
     kinds = tuple(map(kind_of_values, found.values()))
     absent = dict.fromkeys(set(flags) - set(asked.wanted), False)
-    known = frozenset({_LISTS, *asked.wanted, *filter(says_what_it_is, columns)})
-    common = frozenset(set.intersection(*map(set, sample)) if len(sample) > 1 else ())
-    table = Table(name, columns, kinds, lambda _: iter(()), inferred=frozenset(columns), known=known, common=common)
+    in_all = set.intersection(*map(set, sample)) if len(sample) > 1 else ()
+    common = frozenset({_LISTS, *in_all, *filter(says_what_it_is, columns)})
+
+    def first_cells(position: int) -> list[Any]:
+        key = columns[position]
+        return [row.get(key, absent.get(key)) for row in sample]
+
+    table = Table(
+        name,
+        columns,
+        kinds,
+        lambda _: iter(()),
+        inferred=frozenset(columns),
+        known=frozenset(asked.wanted),
+        common=common,
+        first=first_cells,
+    )
 
     def batches(positions: Sequence[int]) -> Batches:
         pa = arrow()
@@ -89,13 +103,14 @@ def json_table(paths: Sequence[Path], asked: Asked, name: str, *, whole: bool = 
     return evolve(table, batches=batches)
 
 
-def _rows(path: Path, asked: Asked) -> Iterator[dict[str, Any]]:
+def _rows(path: Path, asked: ReadOptions) -> Iterator[dict[str, Any]]:
     """The rows of a file, each as an object."""
     for place, value in read_on(path, _values(path, asked), asked.encoding):
         if isinstance(value, list) and asked.layout == "one-hot":
             raise DataError(
-                f"{path}, {place}: a list, where the layout one-hot has an object such as {{'bread': 1, 'milk': 0}}. "
-                "If each row is a list of items, pass layout='list' and item='items' (--layout list --item items)."
+                f"{path}, {place}: a list, but the layout one-hot needs an object such as "
+                "{'bread': 1, 'milk': 0}. If each row is a list of items, pass layout='list' and "
+                "item='items'."
             )
         if isinstance(value, list):
             yield {_LISTS: value}
@@ -108,7 +123,7 @@ def _rows(path: Path, asked: Asked) -> Iterator[dict[str, Any]]:
             )
 
 
-def _values(path: Path, asked: Asked) -> Iterator[tuple[str, Any]]:
+def _values(path: Path, asked: ReadOptions) -> Iterator[tuple[str, Any]]:
     """Each value with the place where it stands."""
     with opened_text(path, asked.encoding) as text:
         if ending(path) == ".json":

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from privmine.errors import DataError, InputError
 from privmine.files import at_home
-from privmine.io.files_in import ending
+from privmine.io.readers.files_in import ending
 from privmine.model import IntArray
 from privmine.store.labels import is_missing, text_of
 
@@ -136,16 +136,16 @@ def read_names(source: str | PathLike[str] | Mapping[Any, Any] | Iterable[Any]) 
         labels = list(source)
         numbers = list(range(len(labels)))
     if any(map(is_missing, labels)) or any(isinstance(label, list | dict) for label in labels):
-        raise InputError("Some entry of names= (--names) is no label; every number needs one.")
+        raise InputError("An entry of names= is not a label. Every number needs a label.")
     if len({text_of(label) for label in labels}) != len(labels) or len(set(numbers)) != len(numbers):
-        raise InputError("names= (--names) has the same label more than once; every number needs a label of its own.")
+        raise InputError("names= has the same label more than once. Every number needs its own label.")
     return Names(np.array(numbers, dtype=np.int64), labels)
 
 
 def _number(key: Any) -> int:
     text = text_of(key)
     if not is_integer(text) or text.startswith("-"):
-        raise InputError("The keys of names= (--names) are the numbers that the labels belong to, from 0 on.")
+        raise InputError("The keys of names= must be the numbers that the labels belong to, starting at 0.")
     return int(text)
 
 
@@ -190,8 +190,8 @@ def numbers(universe: list[Any] | None) -> list[Any] | None:
         return None
     if not all(isinstance(label, int) or (str(label).isascii() and str(label).isdigit()) for label in universe):
         raise InputError(
-            "The items of a FIMI file are whole numbers from 0; the given universe has other labels. "
-            "names= (--names) gives labels to the numbers."
+            "The items of a FIMI file are whole numbers from 0, but the given universe has other "
+            "labels. Give labels to the numbers with names=."
         )
     return [int(label) for label in universe]
 

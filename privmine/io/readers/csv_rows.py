@@ -11,9 +11,11 @@ such cells.
 
 from __future__ import annotations
 
+import csv
 import re
 from codecs import BOM_UTF8, getincrementaldecoder
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from secrets import token_hex
 from typing import Any
@@ -21,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from privmine.errors import DataError
-from privmine.io.files_in import (
+from privmine.io.readers.files_in import (
     UNREADABLE,
     UTF_8,
     encoding_of,
@@ -32,7 +34,7 @@ from privmine.io.files_in import (
     problem_of,
     too_long,
 )
-from privmine.io.tables import Batches, arrow
+from privmine.io.readers.tables import Batches, arrow
 
 #: How much is read at a time, and up to what length a row may be that does not end there.
 _WINDOW_BYTES = 1 << 24
@@ -44,6 +46,12 @@ _LONG_BLOCK_BYTES = 1 << 26
 _BEFORE = b"\n"
 _NEWLINE, _RETURN = b"\n\r"
 
+#: What Arrow says of a line that has more or fewer cells than there are columns, and what to do then.
+_UNEVEN = "columns, got"
+_CELLS = (
+    "put cells that hold the separator into quotes, or specify the separator with separator=. If "
+    "each line is a basket, pass layout='baskets'"
+)
 #: A line that tells spreadsheets what separates the cells of the lines that follow.
 _TOLD = re.compile(rb'"?sep=([\t -~])"?(?:\r\n|\r|\n|\Z)', re.IGNORECASE)
 
@@ -74,6 +82,10 @@ def csv_rows(
         multiline_cells: whether a cell in quotes may have line breaks.
     """
     window = _Window(len(header), positions, separator, multiline_cells=multiline_cells)
+
+    def uneven() -> str | None:
+        return _uneven_line(path, len(header), separator, encoding)
+
     pending, start = b"", 1
     for part, is_last in _parts(path, encoding):
         pending += part
@@ -83,9 +95,10 @@ def csv_rows(
         if not multiline_cells:
             if _has_line_of(pending, window.longest):
                 raise DataError(f"{path}: {too_long(window.longest)}.")
-            rows = _one_line_each(window, pending, end, lambda: _line_that_goes_on(path, separator, encoding))
+            rows = _one_line_each(window, pending, end, lambda: _line_that_goes_on(path, separator, encoding), uneven)
         else:
-            rows = window.rows(memoryview(pending)[:end], may_go_on=may_go_on) if end or is_last else None
+            data = memoryview(pending)[:end]
+            rows = _rows(lambda: window.rows(data, may_go_on=may_go_on), uneven) if end or is_last else None  # noqa: B023
             if rows is None and not may_go_on:
                 raise DataError(
                     f"{path}: a quote is opened and never closed, so that the rest of the file would be one cell."
@@ -101,7 +114,24 @@ def csv_rows(
         yield from rows.to_batches()
 
 
-def _one_line_each(window: _Window, data: bytes, end: int, complaint: Callable[[], str | None]) -> Any | None:
+def _rows(work: Callable[[], Any | None], uneven: Callable[[], str | None]) -> Any | None:
+    """What Arrow makes of bytes; a line that has more or fewer cells than the first one is named."""
+    try:
+        return work()
+    except arrow().ArrowInvalid as error:
+        problem = error
+    # Here, not in the except block: the context of the error would carry a line of the file.
+    words = uneven() if _UNEVEN in str(problem) else None
+    raise problem if words is None else DataError(words)
+
+
+def _one_line_each(
+    window: _Window,
+    data: bytes,
+    end: int,
+    complaint: Callable[[], str | None],
+    uneven: Callable[[], str | None],
+) -> Any | None:
     """The rows of the lines that end before a place, of which there are as many; None if there is no such line yet.
 
     A row of more than one line is a cell that goes on. One that has taken other rows with it may also show as a row of
@@ -117,9 +147,24 @@ def _one_line_each(window: _Window, data: bytes, end: int, complaint: Callable[[
             return rows
     except arrow().ArrowInvalid as error:
         problem = error
-    # Here, not in the except block: the context of the error would carry a line of the file.
     words = complaint() if has_quotes else None
+    words = uneven() if words is None and _UNEVEN in str(problem) else words
+    # Here, not in the except block: the context of the error would carry a line of the file.
     raise problem if words is None else DataError(words)
+
+
+def _uneven_line(path: Path, width: int, separator: str, encoding: str | None) -> str | None:
+    """What to say of the first line that has more or fewer cells than there are columns."""
+    with opened_text(path, encoding) as text, suppress(csv.Error):
+        lines = lines_of(text, path)
+        reader = csv.reader(lines, delimiter=separator)
+        before = 0
+        for cells in reader:
+            is_told = before == 0 and told_separator(separator.join(cells)) is not None
+            if cells and len(cells) != width and not is_told:
+                return f"{path}, line {before + 1}: it has more or fewer cells than the first line; {_CELLS}."
+            before = reader.line_num
+    return None
 
 
 def _count_lines(data: bytes, end: int, expected: int) -> int:
@@ -148,8 +193,9 @@ def _has_line_of(data: bytes, length: int) -> bool:
 def goes_on(path: Path, line: int) -> str:
     """What is said of a cell that has a line break."""
     return (
-        f"{path}, line {line}: a cell in quotes does not end in this line. Close the quote, or write a quote inside a "
-        'cell twice (""). If the file has cells with line breaks, say so: multiline_cells=True (--multiline-cells).'
+        f"{path}, line {line}: a cell in quotes does not end in this line. Close the quote, or write "
+        'a quote inside a cell twice (""). If cells of the file may have line breaks, pass '
+        "multiline_cells=True."
     )
 
 
@@ -188,7 +234,7 @@ class _Window:
 
     def __init__(self, width: int, positions: Sequence[int], separator: str, *, multiline_cells: bool) -> None:
         pa = arrow()
-        from pyarrow import csv
+        from pyarrow import csv as arrow_csv
 
         names = [f"c{position}" for position in range(width)]
         wanted = [names[position] for position in positions]
@@ -198,11 +244,11 @@ class _Window:
         self._end = f"\n{separator.join([self._mark] * width)}\n".encode()
         #: How long a line may be, so that it fits into a block wherever it begins.
         self.longest = _BLOCK_BYTES if width < 1 << 16 else _LONG_BLOCK_BYTES
-        self._read = csv.read_csv
+        self._read = arrow_csv.read_csv
         self._options = (
-            csv.ReadOptions(column_names=names, block_size=self.longest + len("\r\n")),
-            csv.ParseOptions(delimiter=separator, newlines_in_values=multiline_cells),
-            csv.ConvertOptions(
+            arrow_csv.ReadOptions(column_names=names, block_size=self.longest + len("\r\n")),
+            arrow_csv.ParseOptions(delimiter=separator, newlines_in_values=multiline_cells),
+            arrow_csv.ConvertOptions(
                 include_columns=wanted,
                 column_types=dict.fromkeys(wanted, pa.string()),
                 null_values=[""],
@@ -248,11 +294,8 @@ def complaint_of(error: Exception, encoding: str | None) -> str:
         return f"it {problem_of(error, encoding)}"
     if "UTF8" in message:
         return f"it {not_text(encoding)}"
-    if "columns, got" in message:
-        return (
-            "some line has more or fewer cells than the first one; put cells that hold the separator into quotes, or "
-            "say the separator with separator= (--separator). One basket a line: layout='baskets' (--layout baskets)"
-        )
+    if _UNEVEN in message:
+        return f"some line has more or fewer cells than the first one; {_CELLS}"
     if "straddl" in message:
         return "some line is too long; most likely a quote is opened and never closed"
     return "some line cannot be read as CSV; the reason is withheld, because it may contain data"

@@ -21,18 +21,29 @@ from pathlib import Path
 from attrs import frozen
 
 from privmine.errors import DataError, InputError
-from privmine.io.asked import Asked
-from privmine.io.csv_rows import complaint_of, csv_rows, goes_on, told_separator
-from privmine.io.files_in import BYTE_ORDER, LONGEST_LINE, SEPARATORS, ending, lines_of, opened_text, read_on, reading
 from privmine.io.layouts import says_what_it_is
-from privmine.io.tables import SAMPLE_ROWS, Batches, Table, kind_of_texts
+from privmine.io.readers.csv_rows import complaint_of, csv_rows, goes_on, told_separator
+from privmine.io.readers.files_in import (
+    BYTE_ORDER,
+    LONGEST_LINE,
+    SEPARATORS,
+    ending,
+    lines_of,
+    opened_text,
+    read_on,
+    reading,
+)
+from privmine.io.readers.options import ReadOptions
+from privmine.io.readers.tables import SAMPLE_ROWS, Batches, Table, kind_of_texts
 
+#: What is said of a table whose first line is not parted.
+_ONE_CELL = "Its first line is a single cell, so check the separator: separator=."
 #: A cell in quotes, in which a separator is text.
 _QUOTED = re.compile(r'(?:(?<=[,;\t|\r\n])|\A) *"(?:[^"]|"")*"(?=[,;\t|\r\n]|\Z)')
 
 
 @frozen(eq=False)
-class Sample:
+class CsvSample:
     """The first lines of a text file, taken apart.
 
     Attributes:
@@ -58,7 +69,7 @@ class Sample:
         return len(widths) == 1 and widths != {1}
 
 
-def sample_of(path: Path, asked: Asked) -> Sample:
+def sample_of(path: Path, asked: ReadOptions) -> CsvSample:
     """Look at the first lines of a text file."""
     lines = reading(path, lambda: _first_lines(path, asked.encoding), asked.encoding)
     told = told_separator(lines[0]) if lines else None
@@ -76,7 +87,7 @@ def sample_of(path: Path, asked: Asked) -> Sample:
         rows.extend(csv.reader(lines, delimiter=separator, strict=True))
     if lines and not rows:
         raise DataError(_unmatched(path, 1))
-    return Sample(rows, separator, guessed)
+    return CsvSample(rows, separator, guessed)
 
 
 def _first_lines(path: Path, encoding: str | None) -> list[str]:
@@ -92,12 +103,12 @@ def _first_lines(path: Path, encoding: str | None) -> list[str]:
     return lines
 
 
-def said_separator(path: Path, asked: Asked) -> str | None:
+def said_separator(path: Path, asked: ReadOptions) -> str | None:
     """What separates cells, as an option or the name of the file says it; None if neither does."""
     return asked.separator or ("\t" if ending(path) in (".tsv", ".tab") else None)
 
 
-def _separator_of_names(lines: list[str], asked: Asked) -> str:
+def _separator_of_names(lines: list[str], asked: ReadOptions) -> str:
     """What parts the names of the columns: so that those asked for are among them, else most often."""
     if not asked.multiline_cells:
         lines = [line for line in lines if line.strip()][:1]
@@ -127,7 +138,7 @@ def _unquoted_rows(lines: list[str]) -> list[str]:
     return [row for row in re.split(r"[\r\n]", _QUOTED.sub("x", "".join(lines))) if row.strip()]
 
 
-def has_names(sample: Sample, asked: Asked) -> bool:
+def has_names(sample: CsvSample, asked: ReadOptions) -> bool:
     """Whether the first line is read as the names of columns.
 
     It is if `shows_names` holds, or if a column has numbers below a cell that is none.
@@ -138,7 +149,7 @@ def has_names(sample: Sample, asked: Asked) -> bool:
     return _may_be_names(sample) and any(all(map(_is_number, column)) for column in zip(*below, strict=True))
 
 
-def shows_names(sample: Sample, asked: Asked) -> bool:
+def shows_names(sample: CsvSample, asked: ReadOptions) -> bool:
     """Whether the first line holds the names of columns for sure; else it may be data, which no message may show.
 
     It does if one of its cells is asked for, or is what people call the column of an order or a
@@ -157,20 +168,20 @@ def shows_names(sample: Sample, asked: Asked) -> bool:
     return _may_be_names(sample) and enough(map(says_what_it_is, first))
 
 
-def _may_be_names(sample: Sample) -> bool:
+def _may_be_names(sample: CsvSample) -> bool:
     """Whether the cells of the first line are different texts."""
     first = _first(sample)
     is_text = all(cell.strip() and not _is_number(cell) for cell in first)
     return bool(first) and is_text and len(set(first)) == len(first)
 
 
-def _first(sample: Sample) -> list[str]:
+def _first(sample: CsvSample) -> list[str]:
     """The cells of the first line, without an empty one in front: so does pandas name the index of a frame."""
     first = next(iter(sample.filled), [])
     return first[1:] if len(first) > 1 and not first[0] else first
 
 
-def _below(sample: Sample) -> list[list[str]]:
+def _below(sample: CsvSample) -> list[list[str]]:
     """The lines below the first one that have as many cells."""
     first, *rest = sample.filled or [[]]
     return [row for row in rest if len(row) == len(first)]
@@ -184,14 +195,19 @@ def _is_number(cell: str) -> bool:
     return True
 
 
-def csv_table(paths: Sequence[Path], sample: Sample, asked: Asked, name: str) -> Table:
+def csv_table(paths: Sequence[Path], sample: CsvSample, asked: ReadOptions, name: str) -> Table:
     """A table of CSV files that have the same columns."""
     if not sample.filled:
         raise DataError(f"{paths[0]} has no line that could be read; the first one has the names of the columns.")
     if not sample.separator.isascii():
         raise InputError("The separator of a table is an ASCII character, such as a comma, a semicolon or a tab.")
     first, *rest = sample.filled
-    kinds = tuple(kind_of_texts(row[p] for row in rest if len(row) == len(first) and row[p]) for p in range(len(first)))
+
+    def first_cells(position: int) -> list[str]:
+        # An empty cell is missing unless it stands in quotes, which cannot be told here.
+        return [row[position] for row in rest if len(row) == len(first) and row[position]]
+
+    kinds = tuple(kind_of_texts(iter(first_cells(position))) for position in range(len(first)))
 
     for path in paths[1:]:
         if not _are_alike(sample_of(path, asked), sample):
@@ -212,21 +228,32 @@ def csv_table(paths: Sequence[Path], sample: Sample, asked: Asked, name: str) ->
     known = None if shows else frozenset[str]()
     # Rows tell whether there are names only where that is guessed.
     named = shows if asked.declares_table else has_names(sample, asked)
-    return Table(name, tuple(first), kinds, batches, complaint, named=named, known=known, assumes=asked.assumes)
+    return Table(
+        name,
+        tuple(first),
+        kinds,
+        batches,
+        complaint,
+        named=named,
+        known=known,
+        assumes=asked.assumes,
+        first=first_cells,
+        advice=_ONE_CELL if len(first) == 1 else "",
+    )
 
 
-def _are_alike(one: Sample, other: Sample) -> bool:
+def _are_alike(one: CsvSample, other: CsvSample) -> bool:
     """Whether two files have the same names of columns, with the same between them."""
     first = other.filled[0]
     return one.filled[:1] == [first] and (one.separator == other.separator or len(first) == 1)
 
 
-def read_lines(path: Path, separator: str, asked: Asked) -> Iterator[list[str]]:
+def read_lines(path: Path, separator: str, asked: ReadOptions) -> Iterator[list[str]]:
     """The cells of each line, blanks in front of them left out; what is no CSV is refused with its line."""
     return read_on(path, _lines(path, separator, asked), asked.encoding)
 
 
-def _lines(path: Path, separator: str, asked: Asked) -> Iterator[list[str]]:
+def _lines(path: Path, separator: str, asked: ReadOptions) -> Iterator[list[str]]:
     with opened_text(path, asked.encoding) as text:
         lines = lines_of(text, path)
         # A mark of the byte order means nothing in front of any line, since it means nothing in front of the first.
@@ -253,10 +280,8 @@ def _unmatched(path: Path, line: int) -> str:
     return f"{path}, line {line}: the quotes around the cells do not match, or a cell is too long."
 
 
-def separator_of(sample: Sample, path: Path) -> str:
+def separator_of(sample: CsvSample, path: Path) -> str:
     """What separates the items of basket lines; refused if nothing does."""
     if sample.guessed and not any(len(row) > 1 for row in sample.rows):
-        raise InputError(
-            f"It is not clear what separates the items in {path.name}; say it with separator= (--separator)."
-        )
+        raise InputError(f"It is not clear which separator {path.name} has between items. Specify it with separator=.")
     return sample.separator

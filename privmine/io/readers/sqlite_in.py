@@ -9,9 +9,9 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from privmine.errors import InputError
-from privmine.io.queries import NO_SELECT
-from privmine.io.tables import SAMPLE_ROWS, Batches, Guard, Table, arrow
-from privmine.io.values import column_of, kind_of_values
+from privmine.io.readers.duckdb_queries import NO_SELECT
+from privmine.io.readers.python_values import column_of, kind_of_values
+from privmine.io.readers.tables import SAMPLE_ROWS, Batches, RowGuard, Table, arrow
 
 _CHUNK = 1 << 14
 #: What a select does, to SQLite.
@@ -26,7 +26,7 @@ def sqlite_table(sql: str, path: Path, stack: ExitStack) -> Table:
         path: the file of the database.
         stack: closes what is opened here.
     """
-    guarded = Guard("the query", _complaint)
+    guarded = RowGuard("the query", _complaint)
     # Read only, whatever the query says.
     connection = guarded(lambda: sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True))
     stack.callback(connection.close)
@@ -57,6 +57,8 @@ def _complaint(error: Exception) -> str:
         return f"SQLite says: {message}"
     if re.search("not authorized|authorization denied|only execute one statement", message):
         return "it must be one select, and nothing else"
+    if message == "database is locked":
+        return "another connection is writing to the database; commit or close it there"
     if isinstance(error, sqlite3.DatabaseError) and re.search("image is malformed|not a database", message):
         return "the database is damaged"
     return "it fails; the reason is withheld, because it may contain data; run it in a tool of SQLite to see it"

@@ -1,0 +1,1 @@
+"""Data in: one module for each format, and what they share."""

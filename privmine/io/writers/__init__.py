@@ -1,0 +1,1 @@
+"""Exact copies of the data out."""
