@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from privmine.release.files import load, save
-from privmine.release.model import FrequentItemset, Release
+from privmine.release.release import FrequentItemset, Release
+from privmine.release.release_files import load, save
 
 __all__ = ["FrequentItemset", "Release", "load", "save"]

@@ -23,8 +23,8 @@ CLOSED = "itemsets were chosen so that every subset of a released one is release
 _MARGIN = 4
 
 
-def closed_top(counts: NoisyCounts, k: int, max_length: int | None = None) -> list[int]:
-    """Positions of k itemsets without a missing subset, largest counts first.
+def closed_top(counts: NoisyCounts, k: int, max_length: int | None = None) -> tuple[list[int], float | None]:
+    """Positions of k itemsets without a missing subset, largest counts first; and what the next one counts for.
 
     An itemset counts for as much as the rarest of its subsets, itself included: then no subset ranks below
     the whole, and with ties going to the shorter the first k have all their subsets among them. An itemset
@@ -37,34 +37,36 @@ def closed_top(counts: NoisyCounts, k: int, max_length: int | None = None) -> li
     positions = np.flatnonzero(eligible)
     tried = min(_MARGIN * k, len(positions))
     while True:
-        chosen = _ranked(counts, _largest(counts, positions, tried))[:k]
+        ranked = _ranked(counts, _largest(counts, positions, tried))
         # What was left out has smaller counts than all that was tried, so that it ranks below what was found.
-        if len(chosen) == k or tried == len(positions):
+        if len(ranked) > k or tried == len(positions):
             break
         tried = min(_MARGIN * tried, len(positions))
-    return sorted(chosen, key=lambda row: (-counts.counts[row], lengths[row], counts.itemsets[row]))
+    chosen = [row for row, _ in ranked[:k]]
+    rows = sorted(chosen, key=lambda row: (-counts.shown[row], lengths[row], counts.itemsets[row]))
+    return rows, ranked[k][1] if len(ranked) > k else None
 
 
 def _largest(counts: NoisyCounts, positions: Any, number: int) -> list[int]:
     """So many positions with the largest counts, and all that tie with the last of them."""
     if number < len(positions):
-        values = counts.counts[positions]
+        values = counts.shown[positions]
         positions = positions[values >= np.partition(values, len(values) - number)[len(values) - number]]
     return [int(position) for position in positions]
 
 
-def _ranked(counts: NoisyCounts, rows: list[int]) -> list[int]:
-    """The rows whose subsets are all among them, by the smallest count of any subset."""
+def _ranked(counts: NoisyCounts, rows: list[int]) -> list[tuple[int, float]]:
+    """The rows whose subsets are all among them, by the smallest count of any subset, which is told with each."""
     named = sorted(((counts.itemsets[row], row) for row in rows), key=lambda pair: len(pair[0]))
     worth: dict[Itemset, float] = {}
     kept = []
     for items, row in named:
         parts = _parts(items)
         if all(part in worth for part in parts):
-            worth[items] = min([float(counts.counts[row]), *(worth[part] for part in parts)])
+            worth[items] = min([float(counts.shown[row]), *(worth[part] for part in parts)])
             kept.append((items, row))
     kept.sort(key=lambda pair: (-worth[pair[0]], len(pair[0]), pair[0]))
-    return [row for _, row in kept]
+    return [(row, worth[items]) for items, row in kept]
 
 
 def _parts(items: Sequence[Named]) -> Iterable[tuple[Named, ...]]:

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 from privmine.printable import printable
 
 if TYPE_CHECKING:
-    from privmine.intervals import Interval
-    from privmine.release.model import Release
+    from privmine.release.intervals import Interval
+    from privmine.release.release import Release
 
 SHOWN = 20
 DEFAULT_LEVEL = 0.95
-#: Stands wherever intervals are shown.
-CAVEAT = "Intervals hold for an itemset fixed in advance, not given that it was selected."
+#: One of them stands wherever intervals are shown.
+CORRECTED = "Intervals allow for the choice of the largest noisy counts: those of the last rows reach further down."
+CAVEAT = "The last rows are probably too high: they were selected because their noisy counts were large."
 
 
 def items_text(items: tuple[Any, ...]) -> str:
@@ -45,6 +46,13 @@ def interval_text(found: Interval) -> str:
     return f"{whole(found.low)} to {whole(found.high)}"
 
 
+def caveat(release: Release) -> str:
+    """What a reader of the intervals must know."""
+    if release.selection is None:
+        return CAVEAT
+    return "" if release.selection.cutoff is None else CORRECTED
+
+
 def headline(release: Release) -> str:
     """What this is, in one line; a simulated release says so first."""
     kind = "private" if release.receipt.private else "SIMULATED, NOT PRIVATE:"
@@ -69,7 +77,8 @@ def as_text(release: Release) -> str:
     if len(release) > SHOWN:
         rows.append(f"    … {len(release) - SHOWN} more")
     head = f"{'rank':>5}  {'support':>8}  {'count':>12}  {heading:>{width}}  itemset"
-    return "\n".join([headline(release), head, *rows, CAVEAT, "", *release.receipt.lines()])
+    notes = [line for line in (caveat(release), *release.verdict.lines(release)) if line]
+    return "\n".join([headline(release), head, *rows, *notes, "", *release.receipt.lines()])
 
 
 def as_html(release: Release, level: float = DEFAULT_LEVEL) -> str:
@@ -80,10 +89,11 @@ def as_html(release: Release, level: float = DEFAULT_LEVEL) -> str:
         for position, (found, within) in enumerate(zip(release, release.intervals(level), strict=True), start=1)
     )
     warning = "" if release.receipt.private else "<p><strong>NOT PRIVATE: simulated noise.</strong></p>"
+    verdict = "".join(f"<li>{escape(line)}</li>" for line in release.verdict.lines(release))
     receipt = "".join(f"<li>{escape(line)}</li>" for line in release.receipt.lines())
     return (
         f"<div class='privmine'>{warning}<p>{escape(headline(release))}</p><table><thead><tr><th>rank</th>"
         f"<th>itemset</th><th>support</th><th>count</th><th>{percent(level)} interval</th></tr></thead>"
-        f"<tbody>{rows}</tbody></table><p><small>{CAVEAT}</small></p>"
+        f"<tbody>{rows}</tbody></table><p><small>{caveat(release)}</small></p><ul>{verdict}</ul>"
         f"<details><summary>Receipt</summary><ul>{receipt}</ul></details></div>"
     )

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import privmine as pm
 from privmine.model import NoisyCounts
-from privmine.privacy import Receipt
+from privmine.privacy import PureDP, Receipt
 from privmine.release import FrequentItemset, Release
 from privmine.release.closure import CLOSED, closed_top, without_gaps
 
@@ -60,7 +60,7 @@ def test_the_closed_top_is_what_its_definition_says(table: Any, k: int, longest:
         (items for items in table if items and (longest is None or len(items) <= longest)),
         key=lambda items: (-smallest_part(table, items), len(items), items),
     )
-    rows = closed_top(counts, k, longest)
+    rows, _ = closed_top(counts, k, longest)
     found = [counts.itemsets[row] for row in rows]
     assert set(found) == set(ranked[:k])
     assert len(found) == min(k, len(ranked))
@@ -75,26 +75,26 @@ def test_a_closed_top_is_the_plain_top_where_that_is_closed(table: Any, k: int) 
     counts = counts_of(distinct)
     plain = counts.top(k)
     if is_closed([counts.itemsets[row] for row in plain]):
-        assert closed_top(counts, k) == plain
+        assert closed_top(counts, k)[0] == plain
 
 
 def test_an_itemset_without_its_parts_among_the_candidates_is_left_out() -> None:
     """Where a method names its candidates itself; nothing is made up to fill the place."""
     counts = counts_of({(0,): 5.0, (0, 1): 9.0, (2,): 1.0, (0, 2): 8.0, (3, 4, 5): 7.0})
-    assert [counts.itemsets[row] for row in closed_top(counts, 5)] == [(0, 2), (0,), (2,)]
+    assert [counts.itemsets[row] for row in closed_top(counts, 5)[0]] == [(0, 2), (0,), (2,)]
 
 
 def test_missing_parts_are_looked_for_among_small_counts() -> None:
     """A pair whose items have the smallest counts of many is still found, if there is room for it."""
     table = {(item,): float(item) for item in range(100)} | {(0, 1): 500.0}
-    rows = closed_top(counts_of(table), 101)
+    rows, _ = closed_top(counts_of(table), 101)
     assert len(rows) == 101
-    assert len(closed_top(counts_of(table), 100)) == 100
-    assert closed_top(counts_of({(): 4.0}), 3) == []
+    assert len(closed_top(counts_of(table), 100)[0]) == 100
+    assert closed_top(counts_of({(): 4.0}), 3) == ([], None)
 
 
 def made_up(*itemsets: tuple[Any, ...]) -> Release:
-    receipt = Receipt(1, "pure", "one transaction", "none", True, charges=())
+    receipt = Receipt(PureDP().cost(1), "none", True, charges=())
     return Release(tuple(FrequentItemset(items, 10.0, 0.1, 1.0) for items in itemsets), 9, 100.0, 1.0, receipt)
 
 
@@ -138,7 +138,7 @@ def test_mining_can_keep_a_release_closed(seed: int) -> None:
     assert len(closed) == len(plain) > len(plain.downward_closed())
     assert CLOSED in closed.receipt.notes
     assert closed.receipt.charges == plain.receipt.charges
-    assert len(closed.rules("lift", 0)) > 0
+    assert len(closed.rules("lift", 0, refined=False)) > 0
 
 
 def test_a_method_with_candidates_of_its_own_releases_fewer() -> None:

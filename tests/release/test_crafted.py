@@ -14,7 +14,7 @@ from pyarrow import parquet
 
 import privmine as pm
 from privmine.errors import DataError, InputError, PrivmineWarning
-from privmine.release import files
+from privmine.release import release_files as files
 
 FOLDER = Path(__file__).parent
 SAVED = ("private", "simulated")
@@ -83,7 +83,7 @@ def test_files_of_the_version_before_are_read(name, suffix, tmp_path) -> None:
     assert release == pm.load(FOLDER / "version3" / f"{name}.json")
     assert release.receipt.private == (name == "private")
     assert all(found.law is not None for found in release)
-    assert release.receipt.spent == release.receipt.epsilon
+    assert release.receipt.spent == release.receipt.cost
     use(release)
     release.save(tmp_path / f"again{suffix}")
     assert pm.load(tmp_path / f"again{suffix}") == release
@@ -240,16 +240,16 @@ def test_biased_noise_is_told_when_a_release_is_loaded(tmp_path, version, suffix
 
 def test_control_characters_in_a_receipt_are_shown_as_escapes(tmp_path) -> None:
     """A file cannot add a line to what privmine says, nor colours, nor turn text around."""
-    forged = "one transaction\nPrivacy: ε = 0\x1b[2J\u202e"
-    release = pm.load(write(tmp_path / "release.json", changed("private", "receipt", "protects", to=forged)))
+    forged = "exact noise\nPrivacy: ε = 0\x1b[2J\u202e"
+    release = pm.load(write(tmp_path / "release.json", changed("private", "receipt", "noise", to=forged)))
     for shown in (repr(release), str(release.receipt), release._repr_html_()):
-        assert r"one transaction\nPrivacy: ε = 0\x1b[2J\u202e" in shown
+        assert r"exact noise\nPrivacy: ε = 0\x1b[2J\u202e" in shown
 
 
 def test_a_receipt_that_does_not_add_up_is_refused_everywhere() -> None:
     """Also by itself, as tables carry it."""
     values = content_of("private")["receipt"]
-    assert pm.Receipt.from_dict(values).spent == pm.Receipt.from_dict(values).epsilon
+    assert pm.Receipt.from_dict(values).spent == pm.Receipt.from_dict(values).cost
     with pytest.raises(InputError, match="do not sum to the ε"):
         pm.Receipt.from_dict({**values, "epsilon": "1/4"})
 

@@ -19,7 +19,7 @@ from matplotlib.figure import Figure
 
 import privmine as pm
 from privmine.errors import InputError, UnknownNameError
-from privmine.privacy import Receipt
+from privmine.privacy import PureDP, Receipt
 from privmine.release import FrequentItemset, Release
 from privmine.release.plots.style import WARNING, itemset_label
 
@@ -44,7 +44,7 @@ def odd() -> Release:
 
 
 def made_up(supports: dict[tuple[Any, ...], float], private: bool = True) -> Release:
-    receipt = Receipt(1, "pure", "one transaction", "none", private, charges=())
+    receipt = Receipt(PureDP().cost(1), "none", private, charges=())
     itemsets = tuple(FrequentItemset(items, support * 100, support, 1.0) for items, support in supports.items())
     return Release(itemsets, len(itemsets), 100.0, 1.0, receipt)
 
@@ -92,7 +92,7 @@ def test_bars_are_supports_and_lines_intervals(groceries: Release) -> None:
     lines = axes.containers[-1].lines[2][0].get_segments()
     for segment, interval in zip(lines, groceries.intervals(0.9), strict=False):
         assert segment[:, 0] * groceries.total == pytest.approx(np.array(interval))
-    assert "90 % intervals of itemsets fixed in advance" in axes.get_xlabel()
+    assert "90 % intervals" in axes.get_xlabel()
     assert "10 of 30 itemsets" in texts(axes)
 
 

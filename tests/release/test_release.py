@@ -9,18 +9,21 @@ import stat
 import sys
 from contextlib import suppress
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
-from attrs import evolve
+from attrs import evolve, frozen
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyarrow import parquet
 
 import privmine as pm
+from privmine.api import BasisSet, Curator, NoisyCounts, hookimpl
+from privmine.defaults.reconstruct import BasisFrequencies
 from privmine.errors import DataError, InputError
 from privmine.release import FrequentItemset
-from privmine.release.display import CAVEAT, items_text
-from privmine.release.files import WRITERS, to_csv, to_html, to_json
+from privmine.release.display import caveat, items_text
+from privmine.release.release_files import WRITERS, to_csv, to_html, to_json
 
 VERSION1 = Path(__file__).parent / "version1"
 ODD_LABELS = [
@@ -52,10 +55,82 @@ def overlapping() -> pm.Release:
     return pm.mine([[1, 2], [2, 3], [3, 4], [5, 6, 7], [1]] * 30, 30, 1, simulate=True, seed=2)
 
 
+@frozen
+class Opposite:
+    """Estimates that rank itemsets the other way round, from twice a public number.
+
+    Privacy: as for the basis frequencies.
+    """
+
+    @hookimpl
+    def reconstruct_counts(self, basis: BasisSet, curator: Curator) -> NoisyCounts:
+        """Measure, then estimate."""
+        counts = BasisFrequencies().reconstruct_counts(basis, curator)
+        return evolve(counts, estimates=5000 - counts.counts)
+
+
+@pytest.fixture(scope="module")
+def estimated() -> pm.Release:
+    return pm.Pipeline(reconstruct_counts=Opposite()).run([["a", "b"], ["a"], ["a"]] * 500, 3, 5)
+
+
+@pytest.fixture(scope="module")
+def mixed(private) -> pm.Release:
+    """With a law whose noises have different scales."""
+    law = private[0].law + private[0].law.__class__(private[0].law.parts[0][0].__class__(7), [(2, 0.5)])
+    return evolve(private, itemsets=(evolve(private[0], law=law), *private.itemsets[1:]))
+
+
+def test_estimates_are_ranked_and_shown_with_the_intervals_of_counts(estimated) -> None:
+    """And the receipt says so; tables have the unbiased counts in a column of their own."""
+    assert [found.items for found in estimated][2] == ("a",)
+    counts = [found.count for found in estimated]
+    assert counts == sorted(counts, reverse=True)
+    assert all(found.count == 5000 - found.unbiased_count for found in estimated)
+    assert estimated[2].unbiased_count == pytest.approx(1500, abs=100)
+    for found, within in zip(estimated, estimated.intervals(0.9), strict=True):
+        assert sum(within) / 2 == pytest.approx(found.unbiased_count)
+        assert within.high - found.unbiased_count == found.law.half_width(0.9)
+        assert found.support == min(found.count / estimated.total, 1)
+    assert estimated.columns()["unbiased_count"] == [found.unbiased_count for found in estimated]
+    assert any("ranked and shown by estimates, which may be biased" in note for note in estimated.receipt.notes)
+    estimated.plot()
+
+
+def test_what_is_ranked_by_counts_says_nothing_of_estimates(private) -> None:
+    """Neither a column nor a note, and a file that earlier versions read."""
+    assert "unbiased_count" not in private.columns()
+    assert not any("estimates" in note for note in private.receipt.notes)
+    assert private[0].unbiased_count is None
+    assert "unbiased" not in to_json(private)
+
+
+def test_a_file_has_the_first_version_that_can_hold_it(private, estimated, mixed) -> None:
+    """Only estimates and noise of several scales need a newer privmine."""
+    versions = [json.loads(to_json(release))["format_version"] for release in (private, estimated, mixed)]
+    assert versions == [3, 4, 4]
+
+
+def test_a_closed_release_is_ranked_by_estimates() -> None:
+    """Subsets of what is estimated to be frequent come along."""
+    pipeline = pm.Pipeline(reconstruct_counts=Opposite())
+    release = pipeline.run([["a", "b"], ["a"], ["a"]] * 500, 2, 5, downward_closed=True)
+    assert [found.items for found in release] == [("b",), ("a",)]
+
+
+def test_a_file_with_estimates_in_some_rows_is_refused(estimated, tmp_path) -> None:
+    """Nobody could tell what the others are."""
+    content = json.loads(to_json(estimated))
+    del content["itemsets"][1]["unbiased_count"]
+    (tmp_path / "release.json").write_text(json.dumps(content), encoding="utf-8")
+    with pytest.raises(DataError, match="estimates, or none"):
+        pm.load(tmp_path / "release.json")
+
+
 @pytest.mark.parametrize("suffix", [".csv", ".json", ".parquet"])
-def test_a_saved_release_reads_back_whole(simulated, private, overlapping, tmp_path, suffix) -> None:
+def test_a_saved_release_reads_back_whole(simulated, private, overlapping, estimated, mixed, tmp_path, suffix) -> None:
     """Itemsets, labels, counts, laws of noise and every line of the receipt survive; so any level can be asked for."""
-    for release in (simulated, private, overlapping, evolve(private, itemsets=())):
+    for release in (simulated, private, overlapping, estimated, mixed, evolve(private, itemsets=())):
         path = tmp_path / f"release{suffix}"
         release.save(path, level=0.9)
         loaded = pm.load(path)
@@ -136,7 +211,7 @@ def test_the_headline_says_what_is_counted(tmp_path, options, words) -> None:
 def test_a_newer_version_says_so(private, tmp_path) -> None:
     """What to do is to upgrade."""
     path = tmp_path / "release.json"
-    path.write_text(to_json(private).replace('"format_version": 3', '"format_version": 4'), encoding="utf-8")
+    path.write_text(to_json(private).replace('"format_version": 3', '"format_version": 5'), encoding="utf-8")
     with pytest.raises(DataError, match="upgrade privmine"):
         pm.load(path)
 
@@ -192,7 +267,9 @@ def test_intervals_come_from_the_law_of_each_count(overlapping, private) -> None
     """Quantiles of the noise, whose standard deviation is the standard error; wider for a higher level."""
     assert len({found.law for found in overlapping}) > 2
     for release in (overlapping, private):
-        for found, inner, outer in zip(release, release.intervals(0.5), release.intervals(0.95), strict=True):
+        for found, inner, outer in zip(
+            release, release.intervals(0.5, selected=False), release.intervals(selected=False), strict=True
+        ):
             assert found.law.standard_error == pytest.approx(found.standard_error)
             assert inner.low <= found.count <= inner.high or found.count < 0
             assert inner.high - found.count == pytest.approx(found.law.half_width(0.5))
@@ -292,7 +369,7 @@ def test_parquet_needs_pyarrow(private, monkeypatch, tmp_path) -> None:
 def test_the_caveat_stands_where_intervals_are_shown(private) -> None:
     """Text, notebooks, pages, CSV and JSON."""
     for shown in (repr(private), private._repr_html_(), to_html(private), to_csv(private), to_json(private)):
-        assert CAVEAT in shown
+        assert caveat(private) in shown
     assert "95 % interval" in repr(private)
     assert "80 % interval" in to_html(private, 0.8)
     assert "# ci_low and ci_high: 80 %" in to_csv(private, 0.8)
@@ -321,12 +398,20 @@ def test_integer_labels_stay_integers(tmp_path) -> None:
         assert isinstance(pm.load(path)[0].items[0], int)
 
 
+def content_of(path: Path) -> str:
+    """What a reader finds in a file; a workbook is packed."""
+    if path.suffix != ".xlsx":
+        return path.read_bytes().decode("utf-8", errors="replace")
+    with ZipFile(path) as packed:
+        return "".join(packed.read(name).decode() for name in packed.namelist())
+
+
 @pytest.mark.parametrize("suffix", WRITERS)
 def test_every_export_carries_the_receipt(private, tmp_path, suffix) -> None:
     """Definition, unit, noise and charges are in the file itself."""
     path = tmp_path / f"release{suffix}"
     private.save(path)
-    content = path.read_bytes().decode("utf-8", errors="replace")
+    content = content_of(path)
     for line in ("differential privacy", "not one customer", "OpenDP", "reconstruct_counts"):
         assert line in content
 
@@ -336,7 +421,7 @@ def test_no_export_of_a_simulation_passes_for_private(simulated, tmp_path, suffi
     """Each says that it is simulated, in the rows as well where there are rows."""
     path = tmp_path / f"release{suffix}"
     simulated.save(path)
-    content = path.read_bytes().decode("utf-8", errors="replace")
+    content = content_of(path)
     assert "NOT PRIVATE" in content or '"private": false' in content
     assert "simulated" in content
 

@@ -21,15 +21,23 @@ import privmine as pm
 from privmine.errors import InputError, UnknownNameError
 from privmine.privacy import Charge, PureDP, Receipt
 from privmine.release import FrequentItemset, Release
-from privmine.release.rules import METRICS, rule_columns, rules, to_csv, to_json
+from privmine.release.rules import METRICS, RuleList, Wanted, list_rules
+from privmine.release.rules import rules as refined_rules
+from privmine.release.rules.rule_files import to_csv, to_json
 
 SIDES = ["antecedents", "consequents"]
+ENDS = [f"{metric}_{end}" for metric in ("confidence", "lift", "leverage", "conviction") for end in ("low", "high")]
+
+
+def rules(release: Release, metric: str = "confidence", min_threshold: Any = None, **options: Any) -> pd.DataFrame:
+    """As mlxtend lists them."""
+    return refined_rules(release, metric=metric, min_threshold=min_threshold, refined=False, **options)
 
 
 def made_up(supports: dict[tuple[Any, ...], float], private: bool = True) -> Release:
     """A release with these supports."""
-    charge = Charge("reconstruct_counts", "test", "supports", "none", 1)
-    receipt = Receipt(1, PureDP.name, "one transaction", "none", private, charges=(charge,))
+    charge = Charge("reconstruct_counts", "test", "supports", "none", PureDP().cost(1))
+    receipt = Receipt(charge.cost, "none", private, charges=(charge,))
     itemsets = tuple(FrequentItemset(items, support * 100, support, 1.0) for items, support in supports.items())
     return Release(itemsets, len(itemsets), 100.0, 1.0, receipt)
 
@@ -127,14 +135,15 @@ def test_rules_of_groceries_are_those_of_mlxtend(groceries: Release, metric: str
 def test_the_columns_are_those_that_mlxtend_has(groceries: Release) -> None:
     """Names and order; what a simulation adds comes after them."""
     assert [*SIDES, *METRICS] == list(yardstick(groceries).columns)
-    assert list(rules(groceries).columns) == [*SIDES, *METRICS, "simulated"]
+    assert list(rules(groceries).columns) == [*SIDES, *METRICS, *ENDS, "simulated"]
+    assert list(groceries.rules().columns) == [*SIDES, *METRICS, *ENDS, "simulated"]
 
 
 def test_the_defaults_are_those_of_mlxtend(groceries: Release) -> None:
     """A confidence of at least 0.8."""
     assert_same(rules(groceries), yardstick(groceries))
-    assert_same(groceries.rules(), yardstick(groceries))
-    assert_same(groceries.rules("lift", 1.2), yardstick(groceries, metric="lift", min_threshold=1.2))
+    assert_same(groceries.rules(refined=False), yardstick(groceries))
+    assert_same(groceries.rules("lift", 1.2, refined=False), yardstick(groceries, metric="lift", min_threshold=1.2))
 
 
 def test_order_of_the_rows() -> None:
@@ -157,8 +166,9 @@ def test_a_zero_support_gives_no_warning() -> None:
 @pytest.mark.parametrize("supports", [{}, {("a",): 0.5, ("b",): 0.4}])
 def test_no_rules_are_an_empty_frame(supports: Any) -> None:
     """With all its columns, of the right types, and the receipt."""
-    for frame in (rules(made_up(supports)), rules(made_up(supports), support_only=True)):
-        assert list(frame.columns) == [*SIDES, *METRICS]
+    frames = (rules(made_up(supports)), rules(made_up(supports), support_only=True), made_up(supports).rules())
+    for frame, ends in zip(frames, (ENDS, [], ENDS), strict=True):
+        assert list(frame.columns) == [*SIDES, *METRICS, *ends]
         assert len(frame) == 0
         assert set(frame.dtypes[2:]) == {np.dtype(float)}
         assert frame.attrs["privmine"]["epsilon"] == "1"
@@ -208,7 +218,7 @@ def test_an_unknown_metric_lists_the_known_ones() -> None:
         rules(made_up({}), 3)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("threshold", ["high", None, float("nan")])
+@pytest.mark.parametrize("threshold", ["high", [], float("nan")])
 def test_a_threshold_is_a_number(threshold: Any) -> None:
     """Anything else is refused."""
     with pytest.raises(InputError, match="min_threshold must be a number"):
@@ -220,7 +230,7 @@ def test_pandas_is_needed_for_a_frame_only(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(InputError, match=r"pip install 'privmine\[pandas\]'"):
         rules(made_up({}))
-    assert list(rule_columns(made_up({}))) == [*SIDES, *METRICS]
+    assert list(list_rules(made_up({}), Wanted()).columns) == [*SIDES, *METRICS, *ENDS]
 
 
 ODD = ('comma, "quote"', "line\nbreak", "🥐", "<b>html</b>")
@@ -233,10 +243,16 @@ def odd() -> Release:
     return made_up({**supports, (ODD[0],): 0.0}, private=False)
 
 
+def everything(release: Release) -> RuleList:
+    """All rules, whatever they are worth."""
+    return list_rules(release, Wanted("support", 0, refined=False))
+
+
 def test_csv_has_the_receipt_and_reads_back(odd: Release) -> None:
     """Below the # lines it is plain CSV; sides are JSON lists."""
-    columns = rule_columns(odd, "support", 0)
-    lines = to_csv(odd, columns).split("\n")
+    found = everything(odd)
+    columns = found.columns
+    lines = to_csv(odd, found).split("\n")
     start = next(number for number, line in enumerate(lines) if not line.startswith("#"))
     assert lines[0].startswith("# NOT PRIVATE")
     rows = list(csv.DictReader(io.StringIO("\n".join(lines[start:]))))
@@ -247,9 +263,10 @@ def test_csv_has_the_receipt_and_reads_back(odd: Release) -> None:
 
 def test_json_is_strict(odd: Release) -> None:
     """No NaN and no Infinity, which many readers refuse; the receipt is inside."""
-    columns = rule_columns(odd, "support", 0)
+    found = everything(odd)
+    columns = found.columns
     assert not np.isfinite(columns["lift"]).all()
-    read = json.loads(to_json(odd, columns), parse_constant=lambda name: pytest.fail(name))
+    read = json.loads(to_json(odd, found), parse_constant=lambda name: pytest.fail(name))
     assert read["private"] is False
     assert Receipt.from_dict(read["receipt"]) == odd.receipt
     assert len(read["rules"]) == len(columns["lift"])

@@ -1,4 +1,4 @@
-"""Pictures of a release: supports with intervals, the pairs as a graph, the pairs as a matrix.
+"""Pictures of a release: supports with intervals, the pairs as a graph or a matrix, the rules with intervals.
 
 matplotlib is an extra (`pip install 'privmine[plots]'`) and imported only when something is drawn. A picture is
 drawn into the axes that it is given, or into a new figure. It needs no data and costs no budget.
@@ -10,19 +10,21 @@ import operator
 from typing import TYPE_CHECKING, Any
 
 from privmine.errors import InputError, UnknownNameError
-from privmine.intervals import check_level
+from privmine.noise.laws import check_level
 from privmine.release.display import DEFAULT_LEVEL
 from privmine.release.plots.graph import graph
 from privmine.release.plots.matrix import matrix
+from privmine.release.plots.rule_scatter import rules
+from privmine.release.plots.style import Drawing, new_axes
 from privmine.release.plots.support import support
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from privmine.release.model import Release
+    from privmine.release.release import Release
 
 #: How each kind is laid out, and how many itemsets or items it shows unless told otherwise.
-_KINDS = {"support": (support, 25), "graph": (graph, 25), "matrix": (matrix, 16)}
+KINDS = {"support": (support, 25), "graph": (graph, 25), "matrix": (matrix, 16), "rules": (rules, 40)}
 
 
 def plot(
@@ -34,13 +36,18 @@ def plot(
     level: float = DEFAULT_LEVEL,
 ) -> Axes:
     """Draw a release; for arguments see `Release.plot`."""
-    if kind not in _KINDS:
-        raise UnknownNameError("kind of picture", str(kind), _KINDS)
-    lay_out, most = _KINDS[kind]
-    drawing = lay_out(release, most if top is None else _whole(top), check_level(level))
-    axes = _new_axes(drawing.size) if ax is None else ax
+    drawing = lay_out(release, kind, top=top, level=level)
+    axes = new_axes(drawing.size) if ax is None else ax
     drawing.draw(axes)
     return axes
+
+
+def lay_out(release: Release, kind: str, *, top: int | None = None, level: float = DEFAULT_LEVEL) -> Drawing:
+    """A picture that is yet to be drawn; for arguments see `Release.plot`."""
+    if kind not in KINDS:
+        raise UnknownNameError("kind of picture", str(kind), KINDS)
+    make, most = KINDS[kind]
+    return make(release, most if top is None else _whole(top), check_level(level))
 
 
 def _whole(top: Any) -> int:
@@ -51,12 +58,3 @@ def _whole(top: Any) -> int:
     if isinstance(top, bool) or number < 1:
         raise InputError(f"top must be at least 1, not {top!r}.")
     return number
-
-
-def _new_axes(size: tuple[float, float]) -> Axes:
-    try:
-        from matplotlib import pyplot
-    except ImportError:
-        raise InputError("Pictures need matplotlib: pip install 'privmine[plots]'.") from None
-    axes: Axes = pyplot.subplots(layout="constrained", figsize=size)[1]
-    return axes

@@ -15,7 +15,7 @@ from privmine.release.plots.style import COLOURS, PLAIN, WIDEST_ITEM, Drawing, c
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from privmine.release.model import Release
+    from privmine.release.release import Release
 
 
 def graph(release: Release, top: int, _: float) -> Drawing:

@@ -12,7 +12,7 @@ from privmine.release.plots.style import PLAIN, WIDEST_ITEM, Drawing, counted, n
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from privmine.release.model import Release
+    from privmine.release.release import Release
 
 #: Numbers are written into the cells of a matrix of at most so many items.
 _MOST_WRITTEN = 16

@@ -10,7 +10,7 @@ from attrs import frozen
 from privmine.model import FloatArray
 
 if TYPE_CHECKING:
-    from privmine.release.model import Release
+    from privmine.release.release import Release
 
 
 @frozen

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import frozen
 
-from privmine.privacy import amount
+from privmine.errors import InputError
 from privmine.release.display import items_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from privmine.release.model import Release
+    from privmine.release.release import Release
 
 #: Okabe and Ito's colours, which the colour-blind tell apart; yellow is left out, since it vanishes on white.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
@@ -55,10 +55,7 @@ def nothing(release: Release, sentence: str) -> Drawing:
 def title(axes: Axes, release: Release, words: str) -> None:
     """What is shown, the budget that it cost, and whom it protects."""
     receipt = release.receipt
-    budget = (
-        f"ε = {amount(receipt.guaranteed)}" if receipt.private else f"simulated, nominal ε = {amount(receipt.epsilon)}"
-    )
-    shown = ", ".join(part for part in (words, budget) if part)
+    shown = ", ".join(part for part in (words, receipt.price) if part)
     protects = f"\nprotects {_cut(receipt.whom, WIDEST_TITLE)}" if receipt.private else ""
     axes.set_title(f"{shown}{protects}", fontsize="medium", loc="left", **PLAIN)
 
@@ -103,3 +100,13 @@ def itemset_label(items: tuple[Any, ...], width: int = _WIDEST_ITEMSET) -> str:
         if len(fitting) <= width:
             return fitting
     return f"{named[0]} + {len(named) - 1} more"
+
+
+def new_axes(size: tuple[float, float]) -> Axes:
+    """Axes in a new figure of this size."""
+    try:
+        from matplotlib import pyplot
+    except ImportError:
+        raise InputError("Pictures need matplotlib: pip install 'privmine[plots]'.") from None
+    axes: Axes = pyplot.subplots(layout="constrained", figsize=size)[1]
+    return axes

@@ -12,7 +12,7 @@ from privmine.release.plots.style import COLOURS, PLAIN, Drawing, counted, items
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from privmine.release.model import Release
+    from privmine.release.release import Release
 
 
 def support(release: Release, top: int, level: float) -> Drawing:
@@ -35,18 +35,18 @@ def support(release: Release, top: int, level: float) -> Drawing:
                 places[of_size], supports[of_size], height=0.72, color=COLOURS[size - 1], alpha=0.8,
                 label=_size_words(size),
             )  # fmt: skip
-        spread = np.clip([supports - lows, highs - supports], 0, None)
+        # An estimate may lie outside its interval, so that a line is drawn around its own middle.
         axes.errorbar(
-            supports, places, xerr=spread, fmt="none", ecolor="0.15", elinewidth=1.1, capsize=2.2, capthick=1.1
-        )
+            (lows + highs) / 2, places, xerr=(highs - lows) / 2, fmt="none", ecolor="0.15", elinewidth=1.1,
+            capsize=2.2, capthick=1.1,
+        )  # fmt: skip
         axes.set_yticks(places, labels, **PLAIN)
         axes.set_ylim(len(shown) - 0.4, -0.6)
         axes.set_xlim(0, min(1.02, 1.04 * max(highs.max(), supports.max(), 0.01)))
         about = "" if release.receipt.n_public else "about "
         counts = release.receipt.counted.partition(",")[0]
         axes.set_xlabel(
-            f"support, as a share of {about}{release.total:,.0f} {counts}\n"
-            f"(lines: {percent(level)} intervals of itemsets fixed in advance)"
+            f"support, as a share of {about}{release.total:,.0f} {counts}\n(lines: {percent(level)} intervals)"
         )
         title(axes, release, counted(len(shown), len(release), "itemset"))
         axes.legend(loc="lower right", framealpha=0.85, edgecolor="none")

@@ -13,15 +13,22 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
+from attrs import evolve
+
 from privmine.errors import DataError, InputError, PrivmineWarning
+from privmine.extras import import_extra
 from privmine.files import check_place, written
-from privmine.intervals import KeptLaw, NoiseSum, check_level, law_from_dict
 from privmine.noise.faults import fault, faulty_version
+from privmine.noise.laws import NoiseSum, check_level
 from privmine.printable import json_text
 from privmine.privacy import Receipt
-from privmine.release.display import CAVEAT, DEFAULT_LEVEL, as_html, percent
-from privmine.release.model import FrequentItemset, Release
-from privmine.release.tables import FORMAT, FORMAT_VERSION, facts, library, to_arrow
+from privmine.release.chosen import Chosen
+from privmine.release.display import DEFAULT_LEVEL, as_html, caveat, percent
+from privmine.release.frames import FORMAT, FORMAT_VERSION, facts, library, to_arrow
+from privmine.release.html_chart import support_chart
+from privmine.release.intervals import KeptLaw, law_from_dict
+from privmine.release.release import FrequentItemset, Release
+from privmine.release.spreadsheets import beside, json_of_xlsx, kept_rows, to_plain_csv, to_xlsx
 
 #: More than any release has; what a file says beyond these is no count of transactions, and no number of itemsets.
 LARGEST = 1e100
@@ -31,6 +38,8 @@ MOST_BYTES = 256 << 20
 _FEW_ROWS = 64
 
 _MARK = "# privmine: "
+#: A column, or a field of a row, that only releases of estimates have.
+_UNBIASED = "unbiased_count"
 
 
 def _facts_and_laws(release: Release, level: float) -> tuple[dict[str, Any], list[int | None]]:
@@ -43,7 +52,9 @@ def _facts_and_laws(release: Release, level: float) -> tuple[dict[str, Any], lis
     rows = [number(found.law) for found in release]
     total = number(release.total_law)
     laws = [law.to_dict() for law in place]
-    return {**facts(release, level), "laws": laws, "total_law": total}, rows
+    selection = None if release.selection is None else release.selection.to_dict()
+    added = {"laws": laws, "total_law": total, "selection": selection, "joint": release.joint}
+    return {**facts(release, level), **added, "verdict": release.verdict.to_dict(release)}, rows
 
 
 def to_json(release: Release, level: float = DEFAULT_LEVEL) -> str:
@@ -58,10 +69,11 @@ def to_json(release: Release, level: float = DEFAULT_LEVEL) -> str:
             "ci_high": high,
             "standard_error": found.standard_error,
             "law": law,
+            **({} if found.unbiased_count is None else {_UNBIASED: found.unbiased_count}),
         }
         for found, (low, high), law in zip(release, release.intervals(level), laws, strict=True)
     ]
-    return json_text({**whole, "intervals": CAVEAT, "itemsets": rows}) + "\n"
+    return json_text({**whole, "intervals": caveat(release), "itemsets": rows}) + "\n"
 
 
 def to_csv(release: Release, level: float = DEFAULT_LEVEL) -> str:
@@ -71,7 +83,8 @@ def to_csv(release: Release, level: float = DEFAULT_LEVEL) -> str:
     """
     whole, laws = _facts_and_laws(release, level)
     out = io.StringIO()
-    for line in (*release.receipt.lines(), f"ci_low and ci_high: {percent(level)} for each count. {CAVEAT}"):
+    explained = f"ci_low and ci_high: {percent(level)} for each count. {caveat(release)}"
+    for line in (*release.receipt.lines(), explained, *release.verdict.lines(release)):
         out.write(f"# {' '.join(line.split())}\n")
     out.write(f"{_MARK}{json.dumps(whole, ensure_ascii=True)}\n")
     columns = release.columns(level)
@@ -94,7 +107,7 @@ def to_html(release: Release, level: float = DEFAULT_LEVEL) -> str:
     )
     return (
         f"<!doctype html><html lang='en'><meta charset='utf-8'><title>{title}</title><style>{style}</style>"
-        f"<h1>{title}</h1>{as_html(release, level)}</html>\n"
+        f"<h1>{title}</h1>{support_chart(release, level)}{as_html(release, level)}</html>\n"
     )
 
 
@@ -112,10 +125,13 @@ WRITERS: dict[str, Callable[[Release, float], bytes]] = {
     ".json": lambda release, level: to_json(release, level).encode(),
     ".html": lambda release, level: to_html(release, level).encode(),
     ".parquet": _parquet,
+    ".xlsx": lambda release, level: to_xlsx(release, level, to_json(release, level)),
 }
 
 
-def check_output(path: str | Path, overwrite: bool = True, formats: Collection[str] = WRITERS.keys()) -> Path:
+def check_output(
+    path: str | Path, overwrite: bool = True, formats: Collection[str] = WRITERS.keys(), *, plain: bool = False
+) -> Path:
     """Make sure that a release, or what is made of one, could be written here, before anything is spent on it."""
     path = Path(path)
     suffix = path.suffix.lower()
@@ -123,25 +139,44 @@ def check_output(path: str | Path, overwrite: bool = True, formats: Collection[s
         raise InputError(f"Cannot tell a format from {path.name!r}; end it in one of {', '.join(formats)}.")
     if suffix == ".parquet":
         library("pyarrow.parquet", "Parquet")
+    if suffix == ".xlsx":
+        import_extra("openpyxl", "Excel workbooks need")
+    if plain and suffix != ".csv":
+        raise InputError(f"A plain file is a .csv, not {path.name!r}. Rename it, or drop plain=True (--plain).")
     check_place(path)
-    if not overwrite and path.exists():
+    taken = next((file for file in (path, *([beside(path)] if plain else [])) if file.exists()), None)
+    if not overwrite and taken is not None:
         raise InputError(
-            f"{path} exists, and may be a release that was paid for; choose another name, or replace it: "
-            "overwrite=True (--force)."
+            f"{taken} exists, and may be a release that was paid for. Choose another name, or replace "
+            "it with overwrite=True."
         )
     return path
 
 
-def save(release: Release, path: str | Path, level: float = DEFAULT_LEVEL) -> None:
-    """Write a release; a reader finds the old file or the whole new one, never a part."""
-    path = check_output(path)
-    content = WRITERS[path.suffix.lower()](release, check_level(level))
-    with written(path, public=True) as file:
-        file.write(content)
+def save(release: Release, path: str | Path, level: float = DEFAULT_LEVEL, *, plain: bool = False) -> None:
+    """Write a release; a reader finds the old file or the whole new one, never a part.
+
+    Args:
+        release: what to write.
+        path: where to; its ending tells the format.
+        level: the level of the intervals.
+        plain: write a .csv of readable rows alone, and all else into a file beside it that ends in .receipt.json.
+    """
+    path = check_output(path, plain=plain)
+    check_level(level)
+    contents = {path: to_plain_csv(release, level).encode() if plain else WRITERS[path.suffix.lower()](release, level)}
+    if plain:
+        # First what makes the release whole: a plain file alone would be rows without a receipt.
+        contents = {beside(path): to_json(release, level).encode(), **contents}
+    for place, content in contents.items():
+        with written(place, public=True) as file:
+            file.write(content)
 
 
 def load(path: str | Path) -> Release:
-    """Read a release that `save` wrote as CSV, JSON or Parquet, also by an earlier version.
+    """Read a release that `save` wrote as CSV, JSON, Parquet or an Excel workbook, also by an earlier version.
+
+    A plain CSV is read with the file beside it; rows that were taken out of the CSV are not in the release.
 
     A file may come from anybody, so that nothing in it is believed: every number is checked for its range, and the
     charges must sum to ε. A release whose noise is known to be biased gives a `PrivmineWarning`.
@@ -153,7 +188,9 @@ def load(path: str | Path) -> Release:
     suffix = path.suffix.lower()
     if suffix == ".parquet":
         library("pyarrow.parquet", "Parquet")
-    reader = {".parquet": _from_parquet, ".json": _from_json}.get(suffix, _from_csv)
+    if suffix == ".xlsx":
+        import_extra("openpyxl", "Excel workbooks need")
+    reader = {".parquet": _from_parquet, ".json": _from_json, ".xlsx": _from_xlsx}.get(suffix, _from_csv)
     try:
         release = reader(path)
     except _NewerVersionError:
@@ -163,7 +200,7 @@ def load(path: str | Path) -> Release:
     except InputError as error:
         raise DataError(f"{path} is not a release that privmine saved: {str(error).rstrip('.')}.") from None
     except Exception:  # noqa: BLE001 - a damaged or crafted file fails in many ways, of other libraries too
-        raise DataError(f"{path} is not a release that privmine saved as CSV, JSON or Parquet.") from None
+        raise DataError(f"{path} is not a release that privmine saved as CSV, JSON, Parquet or .xlsx.") from None
     if release.receipt.private and (version := faulty_version(release.receipt.noise)):
         warnings.warn(
             f"{path}: {fault(version)} So this release protects less than its receipt says, and its intervals may be "
@@ -178,8 +215,11 @@ class _NewerVersionError(Exception):
     pass
 
 
-def _release(whole: dict[str, Any], rows: Iterable[tuple[Any, Any, Any, Any, Any]]) -> Release:
-    """Put a release together from facts and rows (items, count, support, standard error, position of the law)."""
+def _release(whole: dict[str, Any], rows: Iterable[tuple[Any, Any, Any, Any, Any, Any]]) -> Release:
+    """Put a release together from facts and rows.
+
+    A row is items, count, support, standard error, and if there are any the position of the law and the unbiased count.
+    """
     if whole["format"] != FORMAT:
         raise ValueError
     if _whole_number(whole["format_version"], 1, inf) > FORMAT_VERSION:
@@ -191,15 +231,24 @@ def _release(whole: dict[str, Any], rows: Iterable[tuple[Any, Any, Any, Any, Any
         return None if number is None else laws[_whole_number(number, 0, len(laws) - 1)]
 
     itemsets = tuple(
-        FrequentItemset(_labels(items), _number(count), _number(support, 0, 1), _number(error, 0), law(number))
-        for items, count, support, error, number in rows
+        FrequentItemset(
+            _labels(items),
+            _number(count),
+            _number(support, 0, 1),
+            _number(error, 0),
+            law(number),
+            None if unbiased is None else _number(unbiased),
+        )
+        for items, count, support, error, number, unbiased in rows
     )
+    if len({found.unbiased_count is None for found in itemsets}) > 1:
+        raise InputError("all of its counts must be estimates, or none")
     if len({type(label) for found in itemsets for label in found.items}) > 1:
         raise InputError("its labels must be all numbers or all texts")
     receipt = Receipt.from_dict(whole["receipt"])
     if whole.get("private", receipt.private) is not receipt.private:
         raise InputError("the file and its receipt disagree about whether it is private")
-    if receipt.private and any(isinstance(law, NoiseSum) and not law.noise.is_discrete for law in laws):
+    if receipt.private and any(isinstance(law, NoiseSum) and not law.is_discrete for law in laws):
         raise InputError("its receipt says that it is private, but it has the noise of a simulation")
     return Release(
         itemsets,
@@ -208,7 +257,17 @@ def _release(whole: dict[str, Any], rows: Iterable[tuple[Any, Any, Any, Any, Any
         _number(whole["total_error"], 0),
         receipt,
         law(whole.get("total_law")),
+        _selection(whole.get("selection")),
+        whole.get("joint", ""),
     )
+
+
+def _selection(values: Any) -> Chosen | None:
+    """How itemsets were chosen; files of earlier versions do not tell."""
+    if values is None:
+        return None
+    numbers = (None if values[name] is None else _number(values[name]) for name in ("cutoff", "missing"))
+    return Chosen(_whole_number(values["candidates"], 0, LARGEST), *numbers)
 
 
 def _number(value: Any, least: float = -LARGEST, most: float = LARGEST) -> float:
@@ -251,14 +310,27 @@ def _refuse_constant(_name: str) -> None:
 
 
 def _from_json(path: Path) -> Release:
-    whole = _json(path.read_text(encoding="utf-8-sig"))
+    return _of_json(path.read_text(encoding="utf-8-sig"))
+
+
+def _from_xlsx(path: Path) -> Release:
+    return _of_json(json_of_xlsx(path, MOST_ROWS))
+
+
+def _of_json(text: str) -> Release:
+    whole = _json(text)
     names = ("items", "count", "support", "standard_error")
-    return _release(whole, ((*(row[name] for name in names), row.get("law")) for row in whole["itemsets"]))
+    return _release(
+        whole, ((*(row[name] for name in names), row.get("law"), row.get(_UNBIASED)) for row in whole["itemsets"])
+    )
 
 
 def _from_csv(path: Path) -> Release:
     lines = path.read_text(encoding="utf-8-sig").splitlines(keepends=True)
     head = list(takewhile(lambda line: line.startswith("#"), lines))
+    if not head and beside(path).exists():
+        release = _from_json(beside(path))
+        return evolve(release, itemsets=tuple(release[row] for row in kept_rows(release, lines)))
     whole = _json(next((line.removeprefix(_MARK) for line in head if line.startswith(_MARK)), ""))
     with _cells_of_any_size():
         body = list(csv.DictReader(io.StringIO("".join(lines[len(head) :]), newline="")))
@@ -267,6 +339,7 @@ def _from_csv(path: Path) -> Release:
             _json(row["itemsets"]),
             *(float(row[name]) for name in ("count", "support", "standard_error")),
             int(row["law"]) if row.get("law") else None,
+            float(row[_UNBIASED]) if row.get(_UNBIASED) else None,
         )
         for row in body
     )
@@ -307,5 +380,7 @@ def _from_parquet(path: Path) -> Release:
     first = b"privmine.labels" in metadata
     itemsets = _json(metadata[b"privmine.labels"]) if first else table["itemsets"].to_pylist()
     columns = [table[name].to_pylist() for name in ("count", "support", "standard_error")]
-    laws = table["law"].to_pylist() if "law" in table.column_names else [None] * len(table)
-    return _release(_json(metadata[b"privmine"]), zip(itemsets, *columns, laws, strict=True))
+    optional = [
+        table[name].to_pylist() if name in table.column_names else [None] * len(table) for name in ("law", _UNBIASED)
+    ]
+    return _release(_json(metadata[b"privmine"]), zip(itemsets, *columns, *optional, strict=True))

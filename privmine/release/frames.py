@@ -7,13 +7,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from privmine.errors import InputError
+from privmine.noise.laws import NoiseSum
 
 if TYPE_CHECKING:
-    from privmine.release.model import Release
+    from privmine.release.release import Release
 
 FORMAT = "privmine release"
 #: Raised when a file of this version could not be read by the code before it.
-FORMAT_VERSION = 3
+FORMAT_VERSION = 4
 
 _EXTRAS = {"pandas": "pandas", "polars": "polars", "pyarrow": "tables", "pyarrow.parquet": "tables"}
 
@@ -31,7 +32,7 @@ def facts(release: Release, level: float) -> dict[str, Any]:
     """All of a release but its rows and the noise in them."""
     return {
         "format": FORMAT,
-        "format_version": FORMAT_VERSION,
+        "format_version": _least_version(release),
         "private": release.receipt.private,
         "requested": release.requested,
         "total": release.total,
@@ -39,6 +40,15 @@ def facts(release: Release, level: float) -> dict[str, Any]:
         "level": level,
         "receipt": release.receipt.to_dict(),
     }
+
+
+def _least_version(release: Release) -> int:
+    """The first version that can hold this release, so that no newer privmine is asked for than is needed."""
+    laws = (release.total_law, *(found.law for found in release))
+    is_new = any(found.unbiased_count is not None for found in release) or any(
+        isinstance(law, NoiseSum) and len(law.parts) > 1 for law in laws
+    )
+    return FORMAT_VERSION if is_new else 3
 
 
 def to_pandas(release: Release, level: float) -> Any:

@@ -1,0 +1,256 @@
+"""Two releases compared: which supports changed by more than noise and chance explain.
+
+Of each itemset that both releases list, the difference of its two noisy frequencies is compared with what would make it
+differ if nothing had changed: the noise, and chance, since the customers of two months are not the same ones either
+(a share s of N transactions varies by s·(1 − s)/N; where a unit has up to m transactions, by up to m times as much).
+Many itemsets are looked at at once; that is allowed for, such that with a probability of 95 % no change at all is
+reported where there is none (Holm).
+
+Privacy: two releases are all that is looked at. It costs no budget.
+"""
+
+from __future__ import annotations
+
+from math import erfc, hypot, sqrt
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from attrs import asdict, frozen
+
+from privmine.errors import InputError
+from privmine.release.display import DEFAULT_LEVEL, items_text
+from privmine.release.intervals import Interval, NormalLaw
+from privmine.release.tails import tail_of
+
+if TYPE_CHECKING:
+    from privmine.release.release import FrequentItemset, Release
+
+
+@frozen
+class Change:
+    """What became of one itemset.
+
+    Attributes:
+        items: its labels.
+        before: its noisy support in the first release; None where it is not listed there.
+        after: the same in the second.
+        change: the difference; None where one is missing.
+        low: the lower end of the 95 % interval of the difference.
+        high: the upper end.
+        clear: whether neither noise nor chance explains it, allowing for how many itemsets were compared.
+        meaning: what to make of it, in a few words.
+    """
+
+    items: tuple[Any, ...]
+    before: float | None
+    after: float | None
+    change: float | None
+    low: float | None
+    high: float | None
+    clear: bool
+    meaning: str
+
+
+@frozen
+class Changes:
+    """All itemsets of two releases, clear changes first, largest first.
+
+    Attributes:
+        changes: one for each itemset that either release lists.
+        notes: what makes the two hard to compare; empty where nothing does.
+        private: whether both releases are private.
+    """
+
+    changes: tuple[Change, ...]
+    notes: tuple[str, ...]
+    private: bool
+
+    def __len__(self) -> int:
+        return len(self.changes)
+
+    def __iter__(self) -> Any:
+        return iter(self.changes)
+
+    @property
+    def clear(self) -> tuple[Change, ...]:
+        """The changes that neither noise nor chance explains."""
+        return tuple(change for change in self.changes if change.clear)
+
+    def lines(self) -> list[str]:
+        """The comparison in a few sentences."""
+        both = sum(change.change is not None for change in self.changes)
+        came = sum(change.before is None for change in self.changes)
+        went = sum(change.after is None for change in self.changes)
+        changed = len(self.clear)
+        return [
+            f"{changed:,} of {both:,} itemsets that both releases list changed by more than noise and chance explain.",
+            f"{came:,} came and {went:,} went. That means little: near the last place noise decides what is listed.",
+            *self.notes,
+        ]
+
+    def __repr__(self) -> str:
+        rows = [
+            f"{_share(change.before):>9}  {_share(change.after):>9}  {items_text(change.items)}: {change.meaning}"
+            for change in self.changes
+        ]
+        return "\n".join([*self.lines(), f"{'before':>9}  {'after':>9}  itemset", *rows])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        changes = [{**asdict(change), "items": list(change.items)} for change in self.changes]
+        return {"private": self.private, "words": self.lines(), "changes": changes}
+
+    def to_pandas(self) -> Any:
+        """A pandas DataFrame with a row for each itemset."""
+        from privmine.release.frames import library
+
+        pandas = library("pandas", "A DataFrame of pandas")
+        frame = pandas.DataFrame([asdict(change) for change in self.changes], columns=_COLUMNS)
+        frame["items"] = pandas.Series([frozenset(change.items) for change in self.changes], dtype=object)
+        return frame.rename(columns={"items": "itemsets"})
+
+    def plot(self, *, ax: Any = None, top: int = 25) -> Any:
+        """Draw the largest changes with their intervals; see `Release.plot`."""
+        from privmine.release.plots.changes import plot_changes
+
+        return plot_changes(self, ax=ax, top=top)
+
+
+_COLUMNS = ["items", "before", "after", "change", "low", "high", "clear", "meaning"]
+
+
+def compare(first: Release, second: Release) -> Changes:
+    """What changed from one release to the other.
+
+    Raises:
+        InputError: the two protect different units or count different things, so that no difference means anything.
+    """
+    notes = _obstacles(first, second)
+    before, after = ({frozenset(found.items): found for found in release} for release in (first, second))
+    names = [found.items for found in first]
+    names += [found.items for found in second if frozenset(found.items) not in before]
+    pairs = [(items, before.get(frozenset(items)), after.get(frozenset(items))) for items in names]
+    chances, differences = [], []
+    for _, old, new in pairs:
+        found = _difference(first, old, second, new)
+        differences.append(found)
+        chances.append(found[1])
+    clear = _holm(np.array(chances))
+    changes = [
+        _change(items, old, new, difference[0], bool(sure))
+        for (items, old, new), difference, sure in zip(pairs, differences, clear, strict=True)
+    ]
+    changes.sort(key=lambda change: (not change.clear, -abs(change.change or 0.0)))
+    return Changes(tuple(changes), tuple(notes), first.receipt.private and second.receipt.private)
+
+
+def _obstacles(first: Release, second: Release) -> list[str]:
+    """Refuse what cannot be compared, and say what is hard to compare."""
+    one, other = first.receipt, second.receipt
+    if one.unit is not None and other.unit is not None and one.unit != other.unit:
+        raise InputError(
+            f"The first release protects {one.whom}, the second {other.whom}, so that they count different things. "
+            "Compare releases with the same unit and the same bound."
+        )
+    labels = [{type(item) for found in release for item in found.items} for release in (first, second)]
+    if all(labels) and labels[0] != labels[1]:
+        raise InputError(
+            "One release has numbers for labels and the other text, so that no itemset is in both. Compare releases "
+            "of the same items."
+        )
+    notes = []
+    if one.definition != other.definition:
+        notes.append(f"The first release promises {one.definition}, the second {other.definition}.")
+    if one.private is not other.private:
+        notes.append("One of the releases is simulated and not private.")
+    shared = {item for found in first for item in found.items} & {item for found in second for item in found.items}
+    if len(first) and len(second) and not shared:
+        notes.append("No item is in both releases: they may be of different catalogues.")
+    if one.dataset is not None and one.dataset == other.dataset:
+        notes.append(
+            f"Both releases were charged to {one.dataset}. If they are of the same data, all that differs is noise."
+        )
+    return notes
+
+
+def _support(release: Release, found: FrequentItemset) -> tuple[float, float, float]:
+    """A frequency, its standard error, and how many of these its noise reaches in 95 of 100 cases."""
+    law = found.law or NormalLaw(found.standard_error)
+    value = found.centre / release.total
+    # The noise of the total moves a frequency by as much as its share.
+    noise = hypot(found.standard_error, value * release.total_error) / release.total
+    share = min(max(value, 1 / release.total), 1.0)
+    together = 1 if release.receipt.unit is None else release.receipt.unit.baskets
+    error = hypot(noise, sqrt(together * share * (1 - share) / release.total))
+    steps = law.half_width(DEFAULT_LEVEL) / found.standard_error if found.standard_error > 0 else 1.96
+    return value, error, steps
+
+
+def _difference(
+    first: Release, old: FrequentItemset | None, second: Release, new: FrequentItemset | None
+) -> tuple[tuple[float, Interval] | None, float]:
+    """The difference of two frequencies with its interval, and the chance that noise alone makes it so large.
+
+    An itemset that one release does not list had a noisy count of at most that release's cutoff there, if it was
+    counted at all; it may not have been, so that nothing is said of it.
+    """
+    if old is None or new is None:
+        return None, 1.0
+    (one, one_error, steps), (other, other_error, more) = _support(first, old), _support(second, new)
+    error = hypot(one_error, other_error)
+    difference = other - one
+    reach = max(steps, more) * error
+    if error <= 0:
+        return (difference, Interval(difference, difference)), 0.0 if difference else 1.0
+    ratio = abs(difference) / error
+    # The heavier of the two tails, and never a lighter one than normal noise has.
+    tails = [
+        float(tail_of(found.law).above(ratio * found.standard_error))
+        for found in (old, new)
+        if found.law is not None and found.standard_error > 0
+    ]
+    return (difference, Interval(difference - reach, difference + reach)), min(
+        2 * max(*tails, erfc(ratio / sqrt(2)) / 2, 0.0), 1.0
+    )
+
+
+def _holm(chances: Any) -> Any:
+    """Which chances are small enough, such that with 95 % none of them is by chance."""
+    order = np.argsort(chances, kind="stable")
+    compared = int((chances < 1).sum())
+    found = np.zeros(len(chances), dtype=bool)
+    for place, row in enumerate(order[:compared]):
+        if chances[row] > (1 - DEFAULT_LEVEL) / (compared - place):
+            break
+        found[row] = True
+    return found
+
+
+def _change(
+    items: tuple[Any, ...],
+    old: FrequentItemset | None,
+    new: FrequentItemset | None,
+    difference: tuple[float, Interval] | None,
+    clear: bool,
+) -> Change:
+    if difference is None:
+        where = "second" if old is None else "first"
+        return Change(
+            items,
+            None if old is None else old.support,
+            None if new is None else new.support,
+            None,
+            None,
+            None,
+            False,
+            f"listed in the {where} release only; it may be as frequent in the other",
+        )
+    assert old is not None
+    assert new is not None
+    value, (low, high) = difference
+    meaning = ("rose" if value > 0 else "fell") if clear else "no clear change"
+    return Change(items, old.support, new.support, value, low, high, clear, meaning)
+
+
+def _share(value: float | None) -> str:
+    return "–" if value is None else f"{value:.4f}"

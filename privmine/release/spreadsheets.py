@@ -1,0 +1,130 @@
+"""A release for people with a spreadsheet: a plain CSV with the receipt beside it, and an Excel workbook.
+
+Both have readable rows: items side by side, whole counts, four digits of a support. All else that a release has is kept
+beside them as JSON, in a file or on a sheet of its own, so that the release can be read back whole.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from privmine.errors import InputError
+from privmine.extras import import_extra
+from privmine.release.display import caveat, headline, items_text, percent
+
+if TYPE_CHECKING:
+    from privmine.release.release import Release
+
+#: Sheets of a workbook: what people read, and what `load` reads.
+ITEMSETS, RECEIPT, WHOLE = "Itemsets", "Receipt", "privmine"
+#: A cell of a workbook holds at most 32,767 characters.
+_CELL = 30_000
+#: A cell that begins like this is run as a formula by spreadsheets.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+def beside(path: Path) -> Path:
+    """The file with the receipt that belongs to a plain CSV."""
+    return path.with_suffix(".receipt.json")
+
+
+def rows_of(release: Release, level: float) -> tuple[list[str], list[list[Any]]]:
+    """Names of columns, and readable rows."""
+    names = ["rank", "itemset", "length", "count", "support", "ci_low", "ci_high"]
+    rows = [
+        [
+            rank,
+            _text(found.items),
+            len(found.items),
+            round(found.count),
+            round(found.support, 4),
+            round(low),
+            round(high),
+        ]
+        for rank, (found, (low, high)) in enumerate(zip(release, release.intervals(level), strict=True), start=1)
+    ]
+    if not release.receipt.private:
+        names, rows = [*names, "simulated"], [[*row, True] for row in rows]
+    return names, rows
+
+
+def _text(items: tuple[Any, ...]) -> str:
+    """Labels side by side; a label is never a formula."""
+    text = items_text(items)
+    return f"'{text}" if text.startswith(_FORMULA) else text
+
+
+def to_plain_csv(release: Release, level: float) -> str:
+    """Rows alone; a program or a spreadsheet opens them as they are."""
+    out = io.StringIO()
+    names, rows = rows_of(release, level)
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(names)
+    writer.writerows(rows)
+    return out.getvalue()
+
+
+def kept_rows(release: Release, lines: Iterable[str]) -> list[int]:
+    """Which rows of a release a plain CSV still has; one that the release does not have is refused."""
+    place = {_text(found.items): row for row, found in enumerate(release)}
+    kept = []
+    for row in csv.DictReader(lines):
+        if row.get("itemset") not in place:
+            raise InputError("the receipt beside it is of another release")
+        kept.append(place[row["itemset"]])
+    return sorted(set(kept))
+
+
+def to_xlsx(release: Release, level: float, whole: str) -> bytes:
+    """A workbook: the rows, the receipt in words, and all else as JSON.
+
+    Args:
+        release: what to write.
+        level: the level of the intervals.
+        whole: the release as JSON.
+    """
+    book = import_extra("openpyxl", "Excel workbooks need").Workbook()
+    names, rows = rows_of(release, level)
+    sheet = book.active
+    sheet.title = ITEMSETS
+    sheet.append(names)
+    for row in rows:
+        sheet.append([row[0], None, *row[2:]])
+        # As text, whatever it begins with.
+        cell = sheet.cell(sheet.max_row, 2)
+        cell.value, cell.data_type = row[1], "s"
+    sheet.freeze_panes = "A2"
+    for column, width in zip("ABCDEFG", (6, 48, 8, 10, 10, 10, 10), strict=True):
+        sheet.column_dimensions[column].width = width
+    explained = f"ci_low and ci_high: {percent(level)} for each count. {caveat(release)}"
+    words = [headline(release), *release.verdict.lines(release), explained, *release.receipt.lines()]
+    _fill(book.create_sheet(RECEIPT), words)
+    kept = book.create_sheet(WHOLE)
+    _fill(kept, [whole[start : start + _CELL] for start in range(0, len(whole), _CELL)])
+    kept.sheet_state = "hidden"
+    out = io.BytesIO()
+    book.save(out)
+    return out.getvalue()
+
+
+def _fill(sheet: Any, lines: list[str]) -> None:
+    for number, line in enumerate(lines, start=1):
+        cell = sheet.cell(number, 1)
+        cell.value, cell.data_type = line, "s"
+
+
+def json_of_xlsx(path: Path, most_rows: int) -> str:
+    """What `to_xlsx` kept as JSON."""
+    openpyxl = import_extra("openpyxl", "Excel workbooks need")
+    book = openpyxl.load_workbook(path, read_only=True, data_only=True)
+    try:
+        if WHOLE not in book.sheetnames:
+            raise InputError(f"it has no sheet {WHOLE!r}, so that it is no release that privmine saved as a workbook")
+        rows = book[WHOLE].iter_rows(max_row=most_rows, max_col=1, values_only=True)
+        return "".join(str(row[0]) for row in rows if row and row[0] is not None)
+    finally:
+        book.close()

@@ -1,0 +1,124 @@
+"""How far a release can be trusted, in numbers and in a few sentences.
+
+Everything here is computed from noisy counts and from what is known of their noise. It looks at no data and costs no
+budget.
+"""
+
+from __future__ import annotations
+
+from math import hypot
+from typing import TYPE_CHECKING, Any
+
+from attrs import asdict, frozen
+
+from privmine.release.display import DEFAULT_LEVEL
+from privmine.release.intervals import NormalLaw
+from privmine.release.tails import tail_of
+
+if TYPE_CHECKING:
+    from privmine.release.release import FrequentItemset, Release
+
+
+@frozen
+class Verdict:
+    """What a release tells, and what it does not.
+
+    Attributes:
+        rows: how many itemsets are listed.
+        above_zero: how many of their counts can be told from 0: the 95 % interval ends above it.
+        clear_order: how many rows, from the first on, are more frequent than the last row; with a probability of 95 %
+            that holds for all of them at once. From the next rank on the order is a matter of chance.
+        found_from: an itemset that was counted is listed in 19 of 20 runs if it is in at least so many transactions;
+            None where that is not known, or where everything that was counted is listed.
+        doubtful: how many rows cannot be told from itemsets that were counted and are not listed; None where that is
+            not known.
+    """
+
+    rows: int
+    above_zero: int
+    clear_order: int
+    found_from: float | None
+    doubtful: int | None
+
+    def lines(self, release: Release) -> list[str]:
+        """The verdict in sentences."""
+        if not self.rows:
+            return ["Nothing is listed, so that there is nothing to judge."]
+        told = [_counted(self.above_zero, self.rows)]
+        if self.above_zero < self.rows / 2:
+            told.append("This is mostly noise: ask for fewer itemsets, or spend a larger ε.")
+        told.append(self._order())
+        if self.found_from is not None:
+            share = f"{min(self.found_from / release.total, 1.0):.2%}".replace("%", " %")
+            told.append(
+                f"An itemset that was counted is listed in 19 of 20 runs if it is in at least {self.found_from:,.0f} "
+                f"{release.receipt.counted.partition(',')[0]} ({share})."
+            )
+        if self.doubtful:
+            told.append(
+                f"{_rows(self.doubtful)} cannot be told from itemsets that were counted and are not listed, so that up "
+                f"to {self.doubtful} of the {self.rows} most frequent ones may be missing."
+            )
+        return told
+
+    def _order(self) -> str:
+        if self.clear_order >= self.rows - 1:
+            return "Every row is more frequent than the last one." if self.rows > 1 else "There is only one row."
+        if not self.clear_order:
+            return "The order is a matter of chance: no count can be told from the last one."
+        return (
+            f"From rank {self.clear_order + 1} on the order is a matter of chance: these counts cannot be told from "
+            "the last one."
+        )
+
+    def to_dict(self, release: Release) -> dict[str, Any]:
+        """Plain values for JSON, the sentences among them."""
+        return {**asdict(self), "words": self.lines(release)}
+
+
+def verdict_of(release: Release) -> Verdict:
+    """Judge a release."""
+    intervals = release.intervals()
+    chosen = release.selection
+    cutoff = None if chosen is None else chosen.cutoff
+    found_from = None
+    doubtful = 0 if chosen is not None else None
+    if cutoff is not None and len(release):
+        reach = max(_tail(found).quantile(1 - DEFAULT_LEVEL) for found in release)
+        found_from = max(cutoff + reach, 0.0)
+        doubtful = sum(low <= cutoff for low, _ in intervals)
+    above_zero = sum(low > 0 for low, _ in intervals)
+    return Verdict(len(release), above_zero, _clear_order(release), found_from, doubtful)
+
+
+def _clear_order(release: Release) -> int:
+    """How many rows from the first on are more frequent than the last one, all at once with 95 %.
+
+    The noise of two counts of the same bases goes up and down together, so that taking it for independent makes their
+    difference look noisier than it is.
+    """
+    if len(release) < 2:
+        return 0
+    last = release.itemsets[-1]
+    part = (1 - DEFAULT_LEVEL) / (len(release) - 1)
+    for row, found in enumerate(release.itemsets[:-1]):
+        steps = max(
+            _tail(one).quantile(part) / one.standard_error if one.standard_error > 0 else 0.0 for one in (found, last)
+        )
+        if found.centre - last.centre <= steps * hypot(found.standard_error, last.standard_error):
+            return row
+    return len(release) - 1
+
+
+def _tail(found: FrequentItemset) -> Any:
+    return tail_of(found.law or NormalLaw(found.standard_error))
+
+
+def _rows(number: int) -> str:
+    return "1 row" if number == 1 else f"{number:,} rows"
+
+
+def _counted(above: int, rows: int) -> str:
+    if above == rows:
+        return "The count can be told from 0." if rows == 1 else f"All {rows:,} counts can be told from 0."
+    return f"{rows - above:,} of {rows:,} counts cannot be told from 0."

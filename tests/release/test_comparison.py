@@ -1,0 +1,78 @@
+"""Two releases compared: no false alarms, a planted change is found, what cannot be compared is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+import pytest
+
+import privmine as pm
+from privmine.errors import InputError
+
+mpl.use("Agg")
+
+
+def baskets(generator: np.random.Generator, shares: Any, count: int = 4000) -> Any:
+    """Baskets of independent items, each in such a share of them."""
+    rows = generator.random((count, len(shares))) < np.array(shares)
+    return pm.Transactions.from_lists([np.flatnonzero(row).tolist() for row in rows])
+
+
+SHARES = [0.5, 0.4, 0.3, 0.2, 0.1, 0.1]
+
+
+def released(generator: np.random.Generator, shares: Any, seed: int) -> Any:
+    """A release of such baskets."""
+    return pm.mine(baskets(generator, shares), 15, 1, simulate=True, seed=seed)
+
+
+def test_nothing_changed_is_no_alarm() -> None:
+    """Of 30 pairs of samples of one population hardly any has a change; a planted one is found each time."""
+    generator = np.random.default_rng(1)
+    alarms = found = 0
+    for seed in range(30):
+        first, second = (released(generator, SHARES, 2 * seed + more) for more in (0, 1))
+        alarms += bool(first.compare(second).clear)
+    for seed in range(5):
+        first = released(generator, SHARES, seed)
+        planted = first.compare(released(generator, [0.5, 0.4, 0.3, 0.35, 0.1, 0.1], seed + 100))
+        found += any(change.items == (3,) and change.meaning == "rose" for change in planted.clear)
+        assert planted.changes[0].clear
+    assert alarms <= 4
+    assert found == 5
+
+
+def test_what_came_and_went_is_told(tmp_path: Any) -> None:
+    """An itemset that one release lists has no difference, and the words say what that means."""
+    generator = np.random.default_rng(2)
+    first, second = (
+        pm.mine(baskets(generator, shares), 4, 1, simulate=True, seed=1) for shares in (SHARES, SHARES[::-1])
+    )
+    comparison = first.compare(second)
+    alone = [change for change in comparison if change.change is None]
+    assert alone
+    assert all("only" in change.meaning and not change.clear for change in alone)
+    assert "came" in comparison.lines()[1]
+    assert len(comparison.to_pandas()) == len(comparison)
+    assert not comparison.private
+    assert comparison.lines()[0] in repr(comparison)
+    comparison.plot().figure.savefig(tmp_path / "changes.png")
+    first.compare(first).plot().figure.savefig(tmp_path / "none.png")
+
+
+def test_what_cannot_be_compared_is_refused() -> None:
+    """Other units, other kinds of labels; other data charged to the same account is said."""
+    generator = np.random.default_rng(3)
+    one = released(generator, SHARES, 1)
+    rows = [{"customer": number // 3, "order": number, "item": number % 5} for number in range(600)]
+    data = pm.read(pd.DataFrame(rows), transaction="order", item="item", unit="customer", max_baskets=3)
+    with pytest.raises(InputError, match="count different things"):
+        one.compare(pm.mine(data, 3, 1, simulate=True, seed=1))
+    with pytest.raises(InputError, match="numbers for labels"):
+        one.compare(pm.mine([["a", "b"]] * 50, 3, 1, simulate=True, seed=1))
+    other = pm.mine(pm.Transactions.from_lists([[100, 101]] * 50), 3, 1, simulate=True, seed=1)
+    assert any("No item is in both" in note for note in one.compare(other).notes)
+    assert len(one.compare(other)) == len(one) + len(other)

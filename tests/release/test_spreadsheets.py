@@ -1,0 +1,113 @@
+"""Files that other programs open: a plain CSV with the receipt beside it, and an Excel workbook."""
+
+from __future__ import annotations
+
+import json
+from importlib.metadata import version
+from typing import Any
+
+import attrs
+import openpyxl
+import pandas as pd
+import pytest
+
+import privmine as pm
+from privmine.errors import DataError, InputError
+from privmine.release.release_files import to_html
+
+ODD = ["=1+1", "a, b", "-x", "line\nbreak", "plain"]
+
+
+@pytest.fixture(scope="module")
+def release() -> Any:
+    """A private release with labels that break spreadsheets."""
+    return pm.mine([ODD] * 400, 31, 10)
+
+
+def test_a_plain_file_opens_as_it_is(release, tmp_path) -> None:
+    """pandas needs no option, no cell is a formula, and the release is read back whole."""
+    path = tmp_path / "top.csv"
+    release.save(path, plain=True)
+    frame = pd.read_csv(path)
+    assert list(frame.columns) == ["rank", "itemset", "length", "count", "support", "ci_low", "ci_high"]
+    assert len(frame) == len(release)
+    assert frame["count"].dtype.kind == "i"
+    assert not frame["itemset"].str.startswith(("=", "+", "-", "@")).any()
+    assert pm.load(path) == pm.load(tmp_path / "top.receipt.json") == release
+
+
+def test_rows_may_be_taken_out_of_a_plain_file(release, tmp_path) -> None:
+    """What is left is loaded; another release's receipt is refused."""
+    path = tmp_path / "top.csv"
+    release.save(path, plain=True)
+    lines = path.read_text(encoding="utf-8").splitlines()
+    path.write_text("\n".join([lines[0], *lines[3:6]]) + "\n", encoding="utf-8")
+    assert pm.load(path).itemsets == release.itemsets[2:5]
+    path.write_text(lines[0] + "\n1,other,1,1,1,1,1\n", encoding="utf-8")
+    with pytest.raises(DataError, match="of another release"):
+        pm.load(path)
+
+
+def test_a_workbook_has_rows_and_a_receipt(release, tmp_path) -> None:
+    """Numbers are numbers, labels are text, the receipt is a sheet; and it is read back whole."""
+    path = tmp_path / "top.xlsx"
+    release.save(path)
+    book = openpyxl.load_workbook(path)
+    assert book.sheetnames == ["Itemsets", "Receipt", "privmine"]
+    sheet = book["Itemsets"]
+    assert sheet.max_row == len(release) + 1
+    assert {cell.data_type for cell in sheet["B"]} == {"s"}
+    assert all(isinstance(cell.value, int) for cell in sheet["D"][1:])
+    words = [cell.value for cell in book["Receipt"]["A"]]
+    assert all(line in words for line in [*release.receipt.lines(), *release.verdict.lines(release)])
+    assert pm.load(path) == release
+    assert len(pd.read_excel(path)) == len(release)
+
+
+def test_another_workbook_is_no_release(tmp_path) -> None:
+    """With several sheets, none of them privmine's."""
+    book = openpyxl.Workbook()
+    book.create_sheet("other")
+    book.save(tmp_path / "x.xlsx")
+    with pytest.raises(DataError, match="no sheet 'privmine'"):
+        pm.load(tmp_path / "x.xlsx")
+
+
+def test_a_simulation_says_so_in_every_row(tmp_path) -> None:
+    """In the plain file too, and in the one beside it."""
+    made = pm.mine(pm.groceries(), 5, 1, simulate=True, seed=1, output=tmp_path / "a.csv", plain=True)
+    assert pd.read_csv(tmp_path / "a.csv")["simulated"].all()
+    assert json.loads((tmp_path / "a.receipt.json").read_text(encoding="utf-8"))["private"] is False
+    assert pm.load(tmp_path / "a.csv") == made
+
+
+def test_plain_is_for_csv_and_replaces_nothing(tmp_path) -> None:
+    """Told before anything is charged; the file beside counts as well."""
+    with pytest.raises(InputError, match="plain"):
+        pm.mine([["a"]], 1, 1, output=tmp_path / "a.json", plain=True)
+    (tmp_path / "a.receipt.json").write_text("kept")
+    with pytest.raises(InputError, match=r"a\.receipt\.json exists"):
+        pm.mine([["a"]], 1, 1, output=tmp_path / "a.csv", plain=True)
+
+
+def test_the_version_is_known() -> None:
+    """As the installed distribution states it."""
+    assert pm.__version__ == version("privmine")
+
+
+def test_a_page_has_a_chart(release, tmp_path) -> None:
+    """Drawn in the page itself, labels escaped; nothing is drawn where nothing is listed."""
+    release.save(tmp_path / "top.html")
+    text = (tmp_path / "top.html").read_text(encoding="utf-8")
+    assert text.count("<rect") == 25
+    assert "<svg" not in to_html(attrs.evolve(release, itemsets=()))
+
+
+def test_receipts_and_ledgers_are_readable(release, tmp_path) -> None:
+    """In a terminal and in a notebook; a ledger that is not there is named only."""
+    assert repr(release.receipt) == str(release.receipt)
+    assert release.receipt._repr_html_().count("<li>") == len(release.receipt.lines())
+    ledger = pm.Ledger(tmp_path / "budget.db")
+    assert repr(ledger) == f"Ledger({str(tmp_path / 'budget.db')!r})"
+    ledger.init("orders", 3)
+    assert "orders: ε = 3 left of ε = 3" in repr(ledger)

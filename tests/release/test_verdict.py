@@ -1,0 +1,151 @@
+"""How far a release can be trusted: what the verdict says, and that it is right as often as it claims."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import attrs
+import numpy as np
+import pytest
+
+import privmine as pm
+from privmine.noise.laws import NoiseSum
+from privmine.privacy.cost import Charge
+from privmine.privacy.definition import PureDP
+from privmine.privacy.noise import DiscreteLaplace, Laplace
+from privmine.privacy.receipt import Receipt
+from privmine.release import FrequentItemset, Release
+from privmine.release.chosen import Chosen, chosen_intervals
+from privmine.release.intervals import NormalLaw, TabulatedLaw
+from privmine.release.tails import tail_of
+
+LAW = NoiseSum(DiscreteLaplace(10), ((4, 1.0),))  # a standard error of 28
+
+
+def made_up(counts: list[float], chosen: Chosen | None) -> Release:
+    """A release with these counts."""
+    charge = Charge("a", "b", "c", "d", PureDP().cost(1))
+    receipt = Receipt(charge.cost, "none", True, charges=(charge,))
+    rows = (FrequentItemset((row,), n, n / 1000, LAW.standard_error, LAW) for row, n in enumerate(counts))
+    return Release(tuple(rows), max(len(counts), 1), 1000.0, LAW.standard_error, receipt, LAW, chosen)
+
+
+@pytest.mark.parametrize("terms", [((1, 1.0),), ((4, 1.0),), ((512, 0.25), (64, 0.5)), ((2, 1.0),)])
+@pytest.mark.parametrize("distribution", [Laplace, DiscreteLaplace])
+def test_tails_are_those_of_the_law(terms: Any, distribution: Any) -> None:
+    """At every half-width the tail is what the level leaves, for sums, tables and normal noise alike."""
+    law = NoiseSum(distribution(40), terms)
+    for kind, error in ((law, 0.02), (TabulatedLaw.of(law), 0.02), (NormalLaw(law.standard_error), 1e-3)):
+        tail = tail_of(kind)
+        for level in (0.5, 0.9, 0.95, 0.99, 0.999):
+            width = kind.half_width(level)
+            assert 2 * float(tail.above(width)) == pytest.approx(1 - level, rel=error)
+            assert float(tail.above(-width)) == pytest.approx((1 + level) / 2, rel=error)
+            assert tail.quantile((1 - level) / 2) == pytest.approx(width, rel=error)
+        assert tail.quantile(1e-30) > tail.quantile(1e-13) > tail.quantile(1e-5)
+        assert float(tail.above(1e4 * law.standard_error)) + 1e-300 > 0
+
+
+def test_no_noise_has_no_tail() -> None:
+    """A law without terms, and a table of zeros, are almost surely 0."""
+    for law in (NoiseSum(Laplace(1), ()), TabulatedLaw.of(NormalLaw(0.0)), NormalLaw(0.0)):
+        assert tail_of(law).quantile(0.025) < 1e-6
+
+
+def test_intervals_hold_for_what_is_chosen() -> None:
+    """Of candidates just above a cutoff, about 95 % of the intervals cover where those of before do not."""
+    generator = np.random.default_rng(3)
+    tail = tail_of(NoiseSum(Laplace(10), ((4, 1.0),)))
+    exact = generator.exponential(30, 40_000)
+    noisy = exact + generator.laplace(0, 10, (4, 40_000)).sum(axis=0)
+    chosen = noisy > 120
+    assert chosen.sum() > 500
+    low, high = chosen_intervals(noisy[chosen], tail, 120.0, len(exact), 0.95)
+    covered = (low <= exact[chosen]) & (exact[chosen] <= high)
+    reach = tail.quantile(0.025)
+    fixed = np.abs(noisy[chosen] - exact[chosen]) <= reach
+    assert fixed.mean() < 0.9
+    assert 0.94 <= covered.mean() <= 0.98
+    assert (low < noisy[chosen]).all()
+    assert (high >= noisy[chosen]).all()
+
+
+def test_rows_far_above_the_cutoff_have_the_interval_of_their_noise() -> None:
+    """The choice tells nothing of them; the last rows reach further down."""
+    release = made_up([1000.0, 500.0, 130.0, 100.0], Chosen(500, 95.0))
+    corrected, fixed = release.intervals(), release.intervals(selected=False)
+    assert corrected[:2] == fixed[:2]
+    assert corrected[3].low < fixed[3].low
+    assert corrected[3].high >= 100.0
+    assert made_up([100.0], None).intervals() == made_up([100.0], Chosen(1)).intervals()
+
+
+def test_a_verdict_in_words() -> None:
+    """What can be told from 0, from which rank on the order is chance, what is found, what may be missing."""
+    release = made_up([1000.0, 500.0, 150.0, 140.0, 135.0], Chosen(500, 130.0))
+    verdict = release.verdict
+    assert (verdict.rows, verdict.above_zero, verdict.clear_order, verdict.doubtful) == (5, 2, 2, 3)
+    words = " ".join(verdict.lines(release))
+    assert "3 of 5 counts cannot be told from 0." in words
+    assert "mostly noise" in words
+    assert "From rank 3 on the order is a matter of chance" in words
+    assert verdict.found_from is not None
+    assert f"at least {verdict.found_from:,.0f} transactions" in words
+    assert "up to 3 of the 5 most frequent ones may be missing" in words
+
+
+@pytest.mark.parametrize(
+    ("counts", "chosen", "words"),
+    [
+        ([], Chosen(0), "Nothing is listed"),
+        ([500.0], Chosen(1), "There is only one row."),
+        ([500.0], None, "The count can be told from 0."),
+        ([500.0, 0.0], Chosen(2), "Every row is more frequent than the last one."),
+        ([500.0, 499.0], Chosen(2), "no count can be told from the last one"),
+    ],
+)
+def test_small_releases_have_a_verdict(counts: list[float], chosen: Chosen | None, words: str) -> None:
+    """One row, none, all candidates listed, or a file of an earlier version."""
+    release = made_up(counts, chosen)
+    assert words in " ".join(release.verdict.lines(release))
+
+
+def test_every_export_has_the_verdict(tmp_path: Any) -> None:
+    """Text, notebook, page, CSV and JSON; and it is the same after loading."""
+    release = pm.mine(pm.groceries(), 20, 1)
+    lines = release.verdict.lines(release)
+    for name in ("r.csv", "r.json", "r.html"):
+        release.save(tmp_path / name)
+        text = (tmp_path / name).read_text(encoding="utf-8")
+        assert all(line in text for line in lines)
+    assert all(line in repr(release) and line in release._repr_html_() for line in lines)
+    assert json.loads((tmp_path / "r.json").read_text(encoding="utf-8"))["verdict"]["rows"] == 20
+    for name in ("r.csv", "r.json"):
+        loaded = pm.load(tmp_path / name)
+        assert loaded == release
+        assert loaded.verdict == release.verdict
+
+
+def test_an_earlier_file_says_what_it_cannot() -> None:
+    """Without the cutoff nothing is said of what is missing, and intervals are those of the noise."""
+    release = attrs.evolve(pm.mine(pm.groceries(), 20, 1, simulate=True, seed=1), selection=None)
+    assert release.verdict.found_from is None
+    assert release.verdict.doubtful is None
+    assert release.intervals() == release.intervals(selected=False)
+    assert "probably too high" in repr(release)
+
+
+def test_the_order_is_right_where_the_verdict_says_so() -> None:
+    """In 40 runs the rows that are said to be more frequent than the last one are, in all but a few."""
+    baskets = pm.groceries()
+    position = {label: place for place, label in enumerate(baskets.universe.labels.tolist())}
+    right = 0
+    for seed in range(40):
+        release = pm.mine(baskets, 30, "0.3", simulate=True, seed=seed)
+        itemsets = tuple(tuple(sorted(position[item] for item in found.items)) for found in release)
+        exact = baskets.store.supports(itemsets)
+        clear = release.verdict.clear_order
+        assert 0 < clear < 30
+        right += bool((exact[:clear] > exact[-1]).all())
+    assert right >= 36
