@@ -13,12 +13,13 @@ from privmine.audit.customers import CustomerCase, CustomerDatabase, generated_c
 from privmine.audit.evidence import Evidence
 from privmine.audit.findings import Finding
 from privmine.audit.outcomes import PipelineSample, secure_noise
-from privmine.audit.reading import Source, SourceReport, audit_source
+from privmine.audit.reading import SourceReport, audit_source
 from privmine.audit.replay import Counterexample, counterexamples, replay
 from privmine.audit.report import AuditReport, SampledCase
 from privmine.audit.samplers import sampler_checks, source_bounds
 from privmine.audit.statistical import Bound, lower_bounds, mechanism_bound
 from privmine.audit.subjects import Subject, all_subjects, subject_of
+from privmine.audit.written_sources import Source
 
 __all__ = [
     "QUICK",

@@ -9,7 +9,10 @@ from privmine.audit.comparing import same
 from privmine.audit.findings import Finding
 from privmine.audit.trace import Call, Trace
 from privmine.model import BudgetPlan
-from privmine.privacy import UNSPENT, amount
+from privmine.privacy.cost import UNSPENT, Cost
+from privmine.privacy.definition import Definition
+from privmine.privacy.noise import Noise
+from privmine.privacy.sensitivity import Sensitivity
 from privmine.release import Release
 
 
@@ -17,19 +20,15 @@ def accounting(trace: Trace) -> Iterator[Finding]:
     """What is wrong with a run in itself: unpaid noise, too little noise, too much spent."""
     plan = trace.result("allocate_budget")
     limits = plan.limits() if isinstance(plan, BudgetPlan) else {}
-    spent = Fraction(0)
+    spent = trace.budget * 0
     exceeded = False
     for call in trace.calls:
         spent += call.charged
         yield from _price(call)
-        limit = limits.get(call.stage, Fraction(1)) * trace.epsilon
+        limit = limits.get(call.stage, Fraction(1)) * trace.budget
         if spent > limit and not exceeded:
             exceeded = True  # What was spent too much stays so; later stages are not to blame.
-            yield Finding(
-                "budget",
-                call.stage,
-                f"ε = {amount(spent)} was spent by then, of the {amount(limit)} that the plan allows",
-            )
+            yield Finding("budget", call.stage, f"{spent} was spent by then; the plan allows {limit}")
     if trace.release is not None:
         yield from _receipt(trace, trace.release, spent)
     for result in trace.results:
@@ -43,7 +42,7 @@ def _price(call: Call) -> Iterator[Finding]:
         values = "1 value" if call.size == 1 else f"{call.size} values"
         yield Finding("unpaid", call.stage, f"noise was drawn for {values} that no query was asked for")
         return
-    if call.charged <= 0:
+    if isinstance(call.charged, int) or call.charged <= 0:
         yield Finding("unpaid", call.stage, f"the noise of {call.query.name!r} was drawn before it was charged")
         return
     if call.misnamed:
@@ -52,31 +51,29 @@ def _price(call: Call) -> Iterator[Finding]:
     if call.uneven:
         told = f"{call.query.name!r} does not draw all candidates of its tail equally often"
         yield Finding("candidates", call.stage, told)
-    sides = 1 if call.sensitivity.monotone else 2
-    moves = call.sensitivity.l1 if call.kind == "measure" else call.draws * call.sensitivity.linf * sides
-    # The rate of an exponential selection is the inverse of a scale.
-    scale = 1 / call.factor if call.kind == "choose" else call.factor
-    if scale < moves / call.charged:
-        yield Finding(
-            "scale",
-            call.stage,
-            f"{call.query.name!r} was answered with noise of scale {amount(scale)}; "
-            f"ε = {amount(call.charged)} asks for {amount(moves / call.charged)}",
-        )
+    price = _price_of(call, call.sensitivity, call.charged.definition)
+    if price > call.charged:
+        told = f"{call.query.name!r} was answered with noise that costs {price}; {call.charged} was charged"
+        yield Finding("scale", call.stage, told)
 
 
-def _receipt(trace: Trace, release: Release, spent: Fraction) -> Iterator[Finding]:
+def _price_of(call: Call, sensitivity: Sensitivity, definition: Definition) -> Cost:
+    """What the noise that was drawn costs."""
+    if isinstance(call.factor, Noise):
+        return definition.cost_of_noise(sensitivity, call.factor)
+    price = definition.cost_of_draws if call.kind == "choose" else definition.cost_of_top
+    return price(sensitivity, call.factor, call.draws)
+
+
+def _receipt(trace: Trace, release: Release, spent: Cost) -> Iterator[Finding]:
     receipt = release.receipt
-    if receipt.epsilon > trace.epsilon or receipt.spent > receipt.epsilon:
+    if receipt.cost > trace.budget or receipt.spent > receipt.cost:
         yield Finding(
             "budget",
             "",
-            f"the receipt claims ε = {amount(receipt.epsilon)} and lists charges of {amount(receipt.spent)}; "
-            f"ε = {amount(trace.epsilon)} was given",
+            f"the receipt claims {receipt.cost} and lists charges of {receipt.spent}; {trace.budget} was given",
         )
     # More may be charged than is drawn for: a query that fails stays charged.
-    listed = sum((charge.epsilon for charge in receipt.charges if charge.mechanism != UNSPENT), Fraction(0))
+    listed = trace.budget * 0 + sum(charge.cost for charge in receipt.charges if charge.mechanism != UNSPENT)
     if listed < spent:
-        yield Finding(
-            "budget", "", f"the receipt lists charges of ε = {amount(listed)}, but {amount(spent)} was drawn for"
-        )
+        yield Finding("budget", "", f"the receipt lists charges of {listed}, but {spent} was drawn for")

@@ -9,7 +9,6 @@ from typing import Any, TypeAlias
 
 from attrs import evolve, frozen
 
-from privmine.audit.apart import remembered
 from privmine.audit.cases import Case, MakeDatabase, make_database, some_cases
 from privmine.audit.customers import AnyCase, CustomerCase, CustomerDatabase, as_customers, some_customer_cases
 from privmine.audit.evidence import Evidence
@@ -19,14 +18,15 @@ from privmine.audit.outcomes import MakeNoise, Outcome, PipelineSample, has_fail
 from privmine.audit.replay import Counterexample, Hunt, counterexamples
 from privmine.audit.report import AuditReport, Replays, SampledCase
 from privmine.audit.samplers import source_bounds
+from privmine.audit.separate_processes import remembered
 from privmine.audit.shrink import shrink
 from privmine.audit.statistical import ERROR_RATE, Bound, lower_bounds
 from privmine.audit.subjects import Subject, emphasised, subject_of
 from privmine.audit.workers import Workers, away, worker_pool
 from privmine.errors import InputError, PrivmineError
-from privmine.model import Unit
 from privmine.noise.simulated import SimulatedNoise
 from privmine.pipeline import Pipeline
+from privmine.privacy.unit import Unit
 
 #: Told what an audit is doing, how much of it is done, and of how much.
 Progress: TypeAlias = Callable[[str, int, int], None]
@@ -170,7 +170,7 @@ def _snippet(plan: _Plan, report: AuditReport) -> str:
     names = ["Effort", "audit", *(["subject_of"] if "subject_of(" in setup else [])]
     imports = []
     if plan.unit is not None:
-        imports = ["from privmine.model import Unit"]
+        imports = ["from privmine.api import Unit"]
         arguments.append(f"unit={plan.unit!r}")
     if isinstance(plan.database, CustomerDatabase) and plan.database.unit.is_transaction:
         names.append("CustomerDatabase")

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 from attrs import field, frozen
 
-from privmine.model import exact
+from privmine.exact import exact
 from privmine.store.transactions import Transactions
 
 #: A transaction as a user brings it: items in any order, perhaps more than once.

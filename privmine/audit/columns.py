@@ -21,7 +21,7 @@ _MOST_CUTS = 40
 
 
 @frozen(eq=False)
-class Column:
+class OutcomeColumn:
     """One feature of all runs, on the first database and on the second.
 
     Attributes:
@@ -56,7 +56,7 @@ class Column:
         return 1 + (len(self.labels) if self.labels is not None else len(cuts) + 1)
 
 
-def columns_of(first: Sequence[Outcome], second: Sequence[Outcome], rows: slice) -> list[Column]:
+def columns_of(first: Sequence[Outcome], second: Sequence[Outcome], rows: slice) -> list[OutcomeColumn]:
     """Every feature that occurs, as a column; of very many, those that occur most.
 
     What occurs, and how often, is judged by the given rows only: the others are for the test.
@@ -66,21 +66,21 @@ def columns_of(first: Sequence[Outcome], second: Sequence[Outcome], rows: slice)
     return [_column(first, second, rows, group, name) for (group, name), _ in occurring.most_common(_MOST_COLUMNS)]
 
 
-def _column(first: Sequence[Outcome], second: Sequence[Outcome], rows: slice, group: str, name: str) -> Column:
+def _column(first: Sequence[Outcome], second: Sequence[Outcome], rows: slice, group: str, name: str) -> OutcomeColumn:
     sides = [[outcome.get(group, {}).get(name) for outcome in outcomes] for outcomes in (first, second)]
     if all(value is None or isinstance(value, float) for side in sides for value in side[rows]):
         numbers = [
             np.array([value if isinstance(value, float) else np.nan for value in side], dtype=np.float64)
             for side in sides
         ]
-        return Column(group, name, (numbers[0], numbers[1]), None)
+        return OutcomeColumn(group, name, (numbers[0], numbers[1]), None)
     seen = Counter(value for side in sides for value in side[rows])
     frequent = [value for value, _ in seen.most_common(_MOST_LABELS)]
     number = {value: place for place, value in enumerate(frequent)}
     codes = [np.array([number.get(value, np.nan) for value in side], dtype=np.float64) for side in sides]
-    return Column(group, name, (codes[0], codes[1]), tuple(frequent))
+    return OutcomeColumn(group, name, (codes[0], codes[1]), tuple(frequent))
 
 
-def of_groups(columns: Iterable[Column], groups: Sequence[str]) -> Iterator[Column]:
+def of_groups(columns: Iterable[OutcomeColumn], groups: Sequence[str]) -> Iterator[OutcomeColumn]:
     """The columns that belong to any of the groups."""
     return (column for column in columns if column.group in groups)

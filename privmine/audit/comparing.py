@@ -12,12 +12,12 @@ import numpy as np
 
 from privmine.audit.distances import differences
 from privmine.audit.findings import Finding
+from privmine.audit.messages import words_of
 from privmine.audit.trace import Call, Event, Result, Trace
-from privmine.audit.words import words_of
 from privmine.audit.workers import travels
 from privmine.errors import ContractError
-from privmine.intervals import kept_law
 from privmine.model import STAGES, Itemsets, NoisyCounts, Public, Universe
+from privmine.release.intervals import kept_law
 
 
 def first_difference(recorded: Trace, replayed: Trace) -> tuple[int, Finding | None]:

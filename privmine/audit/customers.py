@@ -12,7 +12,8 @@ import numpy as np
 from attrs import field, frozen
 
 from privmine.audit.cases import BUDGETS, LENGTHS, Case, Row, plain_code, random_database, random_row, rows_code, some_k
-from privmine.model import Unit, exact
+from privmine.exact import exact
+from privmine.privacy.unit import Unit
 from privmine.store.transactions import Transactions
 
 #: The transactions of one customer.

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from fractions import Fraction
+from itertools import combinations
 
 import numpy as np
 
 from privmine.audit.trace import Call
-from privmine.privacy import Sensitivity
+from privmine.privacy.sensitivity import ConeSensitivity, Sensitivity
 from privmine.queries import Candidate
 
 
@@ -49,6 +50,39 @@ def exceeded_norms(moved: Counter[int], declared: Sensitivity) -> Iterator[tuple
         ("L∞", max((abs(step) for step in moved), default=0), declared.linf),
     )
     return (norm for norm in norms if norm[1] > norm[2])
+
+
+def outside_cone(one: Call, other: Call, declared: ConeSensitivity) -> str:
+    """Why the change of an answer is no sum of so many moment matrices, added or taken away; nothing if it is one.
+
+    What matters is that it lies in their cone: it has one value on the diagonal, by its form, and no negative
+    eigenvalue. That is decided in fractions.
+    """
+    change = [int(after) - int(before) for before, after in zip(one.values, other.values, strict=True)]
+    if abs(change[0]) > declared.elements:
+        return f"the diagonal changed by {change[0]}, and at most {declared.elements} is declared"
+    sign = -1 if change[0] < 0 else 1
+    size = declared.variables
+    matrix = [[Fraction(sign * change[0])] * size for _ in range(size)]
+    for (row, column), value in zip(combinations(range(size), 2), change[1:], strict=True):
+        matrix[row][column] = matrix[column][row] = Fraction(sign * value)
+    return "" if _has_no_negative_eigenvalue(matrix) else "the change has a negative eigenvalue"
+
+
+def _has_no_negative_eigenvalue(matrix: list[list[Fraction]]) -> bool:
+    """Gaussian elimination: no pivot may be negative, and where one is 0, so must be its whole row."""
+    rows = [list(row) for row in matrix]
+    for place, pivot_row in enumerate(rows):
+        pivot = pivot_row[place]
+        if pivot < 0 or (pivot == 0 and any(pivot_row[place:])):
+            return False
+        if pivot:
+            for row in rows[place + 1 :]:
+                factor = row[place] / pivot
+                row[place:] = [
+                    value - factor * above for value, above in zip(row[place:], pivot_row[place:], strict=True)
+                ]
+    return True
 
 
 def _by_candidate(call: Call) -> dict[Candidate, list[int]]:

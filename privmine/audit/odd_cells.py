@@ -10,7 +10,7 @@ from unicodedata import normalize
 from attrs import evolve
 
 from privmine.audit.neighbours import require_hypothesis
-from privmine.audit.reading import Basket, Cell, Neighbours, Protected, Source
+from privmine.audit.written_sources import Basket, Cell, Neighbours, Protected, Source
 from privmine.store.labels import unit_of
 
 if TYPE_CHECKING:

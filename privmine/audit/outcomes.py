@@ -116,6 +116,8 @@ def _features(result: object) -> Iterator[tuple[str, Any]]:
         yield "noisy number of transactions", float(result.total)
         shown = zip(result.itemsets, result.counts.tolist(), range(_MOST_COUNTS), strict=False)
         yield from ((f"noisy count of {itemset}", count) for itemset, count, _ in shown)
+        guessed = zip(result.itemsets, result.estimates.tolist(), range(_MOST_COUNTS), strict=False)
+        yield from ((f"estimate of {itemset}", estimate) for itemset, estimate, _ in guessed)
         yield "error of the number of transactions", float(result.total_error)
         yield "sum of standard errors", float(result.standard_errors.sum())
 

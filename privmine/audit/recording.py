@@ -10,6 +10,7 @@ from __future__ import annotations
 import copy
 import functools
 from collections.abc import Callable
+from contextvars import ContextVar
 from fractions import Fraction
 from typing import Any, TypeAlias
 
@@ -17,44 +18,63 @@ import numpy as np
 from attrs import evolve
 from numpy.typing import NDArray
 
-from privmine.audit.overheard import overheard
-from privmine.audit.tails import is_uneven, tail_names
+from privmine.audit.messages import captured_messages
 from privmine.audit.trace import Call, Result, Trace
+from privmine.audit.unlisted_candidates import is_uneven, tail_names
 from privmine.curator import Curator, Measurement, Selection, close
 from privmine.errors import PrivmineError
 from privmine.model import IntArray, Request
 from privmine.noise.protocol import NoiseSource, Tail
 from privmine.noise.simulated import SimulatedNoise
 from privmine.pipeline import Pipeline
+from privmine.pipeline.run import RESULTS, StageComponent
+from privmine.privacy.cost import Cost
+from privmine.privacy.definition import PureDP
+from privmine.privacy.noise import Noise
 from privmine.queries import VERIFIED, Candidate, Query, Scores
-from privmine.run import RESULTS, Part, stage_manager
 
 WatchCurator: TypeAlias = Callable[[Curator], Curator]
+
+#: Whether an audit runs a pipeline just now.
+_auditing: ContextVar[bool] = ContextVar("_auditing", default=False)
 
 
 class DivergedError(PrivmineError):
     """A replay asked for something else than the recorded run did, so no frozen answer fits."""
 
 
-class RecordingNoise:
+class AuditNoise:
+    """Noise that nobody is protected by, whatever it says of itself: `Pipeline.run` takes it in an audit only."""
+
+    name = "recorded noise of an audit, not private"
+
+    @property
+    def outside_audit(self) -> bool:
+        """Whether no audit is under way, so that a run has to refuse this noise."""
+        return not _auditing.get()
+
+
+class RecordingNoise(AuditNoise):
     """Seeded noise that remembers what it was given and what it answered.
 
     Unless told otherwise it says that it is private, and answers in integers, so that a pipeline takes
     the paths that it takes in a release. Nothing that an audit draws is ever released.
     """
 
-    name = "recorded noise of an audit, not private"
-
     def __init__(self, trace: Trace, seed: int, private: bool = True) -> None:
         self.private = private
         self._trace = trace
         self._source = SimulatedNoise(seed)
 
-    def laplace(self, values: IntArray, scale: Fraction) -> NDArray[Any]:
-        """Add Laplace noise, rounded where it stands for that of a release."""
-        call = self._trace.drawn("measure", values, 0, scale)
-        noisy: NDArray[Any] = self._source.laplace(values, scale)
-        if self.private:
+    def draws(self, noise: Noise) -> Noise:
+        """That of a release, or of a simulation."""
+        return noise if self.private else self._source.draws(noise)
+
+    def add(self, values: IntArray, noise: Noise) -> NDArray[Any]:
+        """Add noise, rounded where it stands for that of a release."""
+        call = self._trace.drawn("measure", values, 0, noise)
+        noisy: NDArray[Any] = self._source.add(values, noise)
+        if noise.is_discrete:
             noisy = np.rint(noisy).astype(np.int64)
         call.answer = noisy.copy()
         return noisy
@@ -74,19 +94,22 @@ class RecordingNoise:
         return self._source.below(bound)
 
 
-class ReplayingNoise:
+class ReplayingNoise(AuditNoise):
     """Gives the answers of a recorded run, and remembers the exact values that it is given instead."""
 
     private = True
-    name = RecordingNoise.name
 
     def __init__(self, trace: Trace, recorded: Trace) -> None:
         self._trace = trace
         self._recorded = iter(recorded.calls)
 
-    def laplace(self, values: IntArray, scale: Fraction) -> IntArray:
+    def draws(self, noise: Noise) -> Noise:
+        """That of a release."""
+        return noise
+
+    def add(self, values: IntArray, noise: Noise) -> IntArray:
         """The frozen noisy values."""
-        frozen = self._frozen(self._trace.drawn("measure", values, 0, scale))
+        frozen = self._frozen(self._trace.drawn("measure", values, 0, noise))
         answer: IntArray = frozen.answer.copy()
         return answer
 
@@ -120,25 +143,25 @@ class WatchedCurator(Curator):
 
     def __init__(self, curator: Curator, trace: Trace, replays: bool) -> None:
         # It stands in for the curator that the run made, so it needs all that one has.
-        super().__init__(curator._desk, curator._stage, curator._component, curator._limit)  # noqa: SLF001
+        super().__init__(curator._access, curator._stage, curator._component, curator._limit)  # noqa: SLF001
         self._trace = trace
         self._replays = replays
-        trace.meter = self._desk.meter
+        trace.meter = self._access.meter
 
-    def measure(self, query: Query, epsilon: Fraction | None = None) -> Measurement:
+    def measure(self, query: Query, cost: Cost | None = None) -> Measurement:
         """Answer a query with noise; see `Curator.measure`."""
-        with self._trace.asking(query, self.public.unit, self._desk.meter):
-            return super().measure(query, epsilon)
+        with self._trace.asking(query, self.public.unit, self._access.meter):
+            return super().measure(query, cost)
 
-    def choose(self, query: Query, n: int = 1, epsilon: Fraction | None = None) -> Selection:
+    def choose(self, query: Query, n: int = 1, cost: Cost | None = None) -> Selection:
         """Select candidates; see `Curator.choose`."""
-        with self._trace.asking(query, self.public.unit, self._desk.meter):
-            return super().choose(query, n, epsilon)
+        with self._trace.asking(query, self.public.unit, self._access.meter):
+            return super().choose(query, n, cost)
 
-    def choose_noisy(self, query: Query, n: int = 1, epsilon: Fraction | None = None) -> Selection:
+    def choose_noisy(self, query: Query, n: int = 1, cost: Cost | None = None) -> Selection:
         """Select candidates by noise on every score; see `Curator.choose_noisy`."""
-        with self._trace.asking(query, self.public.unit, self._desk.meter):
-            return super().choose_noisy(query, n, epsilon)
+        with self._trace.asking(query, self.public.unit, self._access.meter):
+            return super().choose_noisy(query, n, cost)
 
     def _names(self, query: Query, scores: Scores, drawn: IntArray) -> list[Candidate]:
         call = self._trace.events[-1]
@@ -177,7 +200,7 @@ def unwatched(curator: Curator) -> Curator:
     return curator
 
 
-def watched_part(part: Part, trace: Trace, watch: WatchCurator = unwatched) -> Part:
+def watched_part(part: StageComponent, trace: Trace, watch: WatchCurator = unwatched) -> StageComponent:
     """The part with its component inside a watcher, which the engine takes for the component itself."""
     method: Callable[..., Any] | None = getattr(type(part.component), part.stage, None)
     if method is None:
@@ -214,26 +237,24 @@ def watched_pipeline(pipeline: Pipeline, trace: Trace, watch: WatchCurator = unw
         trace: where the results go.
         watch: makes of each curator the one that the component gets.
     """
-    return with_parts(pipeline, {stage: watched_part(part, trace, watch) for stage, part in pipeline.parts.items()})
-
-
-def with_parts(pipeline: Pipeline, parts: dict[str, Part]) -> Pipeline:
-    """A copy of the pipeline, of whatever class it is, with other parts."""
-    changed = copy.copy(pipeline)
-    changed.parts = parts
-    changed._stages = stage_manager(parts.values())  # noqa: SLF001 - the parts and their manager change together
-    return changed
+    return pipeline.with_parts({stage: watched_part(part, trace, watch) for stage, part in pipeline.parts.items()})
 
 
 def observed_run(pipeline: Pipeline, database: Any, noise: NoiseSource, trace: Trace, **request: Any) -> Trace:
-    """Run a watched pipeline; what it raises, warns of and logs is part of what is observed."""
-    trace.epsilon = request["epsilon"]
-    with overheard() as said:
+    """Run a watched pipeline; what it raises, warns of and logs is part of what is observed.
+
+    It is `run` that is called, as users call it: a class of pipelines may have one of its own, which may leak.
+    """
+    trace.budget = PureDP().budget(Fraction(request["epsilon"]))
+    before = _auditing.set(True)
+    with captured_messages() as said:
         try:
             trace.release = pipeline.run(database, noise=noise, **request)
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # noqa: BLE001 - whatever a component raises is evidence, not an accident
             trace.failure = error
-    trace.overheard = tuple(said)
+        finally:
+            _auditing.reset(before)
+    trace.messages = tuple(said)
     return trace

@@ -20,16 +20,16 @@ from privmine.audit.accounts import accounting
 from privmine.audit.cases import MakeDatabase, make_database
 from privmine.audit.comparing import first_difference
 from privmine.audit.customers import AnyCase, CustomerDatabase
-from privmine.audit.distances import differences, exceeded_norms
+from privmine.audit.distances import differences, exceeded_norms, outside_cone
 from privmine.audit.findings import Finding
-from privmine.audit.overheard import steady, told_apart
+from privmine.audit.messages import steady, told_apart
 from privmine.audit.recording import RecordingNoise, ReplayingNoise, WatchedCurator, observed_run, watched_pipeline
 from privmine.audit.trace import Call, Trace
 from privmine.audit.workers import side_by_side
 from privmine.errors import InputError, PrivmineError, QueryError
 from privmine.noise.protocol import NoiseSource
 from privmine.pipeline import Pipeline
-from privmine.privacy import amount
+from privmine.privacy import ConeSensitivity, amount
 
 #: How many cases a worker process takes at a time.
 _BATCH = 50
@@ -67,7 +67,7 @@ class Counterexample:
             names.append("CustomerDatabase")
             arguments.append("CustomerDatabase()" if database.unit.is_transaction else repr(database))
             if not database.unit.is_transaction:
-                lines.insert(0, "from privmine.model import Unit")
+                lines.insert(0, "from privmine.api import Unit")
         elif database is not make_database:
             arguments.append("database")
             lines.append("# The databases were made by a function of your own: pass it as `database`.")
@@ -87,10 +87,10 @@ def replay(pipeline: Pipeline, case: AnyCase, database: MakeDatabase = make_data
     """
     recorded, replayed = traces(pipeline, case, database)
     agreed, difference = first_difference(recorded, replayed)
-    if difference is None and recorded.overheard != replayed.overheard:
+    if difference is None and recorded.messages != replayed.messages:
         difference = told_apart(
-            steady(lambda: recorded_run(pipeline, case, database).overheard),
-            steady(lambda: replayed_run(pipeline, case, recorded, database).overheard),
+            steady(lambda: recorded_run(pipeline, case, database).messages),
+            steady(lambda: replayed_run(pipeline, case, recorded, database).messages),
         )
     found = [*accounting(recorded)]
     for one, other in zip(recorded.events[:agreed], replayed.events, strict=False):
@@ -215,6 +215,8 @@ def _within_sensitivity(one: Call, other: Call) -> Iterator[Finding]:
             one.stage,
             f"{name!r} moved by {measured} in the {norm} norm, and declares at most {amount(declared)}",
         )
+    if isinstance(one.sensitivity, ConeSensitivity) and (outside := outside_cone(one, other, one.sensitivity)):
+        yield Finding("sensitivity", one.stage, f"{name!r} did not move by moment matrices: {outside}")
     if one.sensitivity.monotone and min(moved, default=0) < 0 < max(moved, default=0):
         yield Finding("direction", one.stage, f"{name!r} rose in some values and fell in others")
 

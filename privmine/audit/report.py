@@ -12,6 +12,7 @@ from privmine.audit.customers import AnyCase
 from privmine.audit.outcomes import RELEASE
 from privmine.audit.replay import Counterexample
 from privmine.audit.statistical import Bound
+from privmine.privacy.guarantee import at_epsilon
 
 #: What a finding means that a second look did not show.
 ONCE = (
@@ -189,7 +190,7 @@ class AuditReport:
         bound = self.best_bound
         if bound is not None:
             epsilon = next(sampled.case.epsilon for sampled in self.sampled if bound in sampled.bounds)
-            lines.append(f"  sampled at ε = {epsilon}: {bound}; confidence {confidence(bound)}")
+            lines.append(f"  sampled at {at_epsilon(epsilon)}: {bound}; confidence {confidence(bound)}")
         lines.extend(
             f"    on {sampled.case.code()} with {sampled.noise} noise"
             for sampled in self.sampled

@@ -27,11 +27,16 @@ from privmine.audit.outcomes import MakeNoise, Outcome
 from privmine.audit.recording import RecordingNoise
 from privmine.audit.statistical import ERROR_RATE, Bound, lower_bounds
 from privmine.audit.trace import Trace
-from privmine.curator import Curator, Desk, Meter
-from privmine.model import Public, Unit
+from privmine.curator import Access, Curator
+from privmine.errors import InputError
+from privmine.model import Public
 from privmine.noise import secure
 from privmine.noise.protocol import NoiseSource, NoisyTopSource
-from privmine.privacy import PureDP
+from privmine.privacy.cost import Meter
+from privmine.privacy.definition import PureDP
+from privmine.privacy.guarantee import at_epsilon
+from privmine.privacy.noise import DiscreteElliptope, DiscreteLaplace, Noise
+from privmine.privacy.unit import Unit
 from privmine.queries import BinCounts, ItemSupports, Query, RankGap, WeightedSupports
 
 #: Charge and privacy map may differ by so much, relatively: OpenDP computes in floats, and rounds up.
@@ -91,7 +96,7 @@ class SamplerCheck:
 
     def __str__(self) -> str:
         return (
-            f"{self.mechanism} for ε = {self.charged}: OpenDP says {self.opendp!r}, "
+            f"{self.mechanism} for {at_epsilon(self.charged)}: OpenDP says {self.opendp!r}, "
             f"scale {self.drawn} drawn, {self.scale} asked for"
         )
 
@@ -111,12 +116,12 @@ def _asked(ask: Callable[[Curator], object], epsilon: Fraction, unit: Unit) -> t
     """What the curator charges for a question, and the scale or rate that it draws with."""
     database = make_database(_ROWS, _ITEMS)
     trace = Trace()
-    meter = Meter(epsilon)
+    meter = Meter(PureDP().budget(epsilon))
     noise = RecordingNoise(trace, 0)
-    desk = Desk(database.store, Public(database.universe, unit=unit), noise, PureDP(), meter, lambda cls: False)
-    ask(Curator(desk, "reconstruct_counts", "audit", epsilon))
+    access = Access(database.store, Public(database.universe, unit=unit), noise, meter, lambda cls: False)
+    ask(Curator(access, "reconstruct_counts", "audit", meter.budget))
     (call,) = trace.calls
-    return meter.spent, call.factor
+    return meter.spent.amount, call.factor.scale if isinstance(call.factor, Noise) else call.factor
 
 
 def _laplace_check(query: Query, epsilon: Fraction, unit: Unit) -> SamplerCheck:
@@ -202,15 +207,32 @@ class SourceSample:
         return [{self.kind: {"answer": answer}} for answer in islice(_DRAWS[self.kind](source, side), count)]
 
 
+#: What a difference of 1 needs for ε = 1.
+_NOISE = DiscreteLaplace(1)
+_CONE_NOISE = DiscreteElliptope(1, 2)
+_MOMENTS = "measure moments"
+
+
 def _measured(source: NoiseSource, value: int) -> Iterator[float]:
     while True:
-        yield float(source.laplace(np.array([value]), Fraction(1))[0])
+        yield float(source.add(np.array([value]), source.draws(_NOISE))[0])
 
 
 def _measured_many(source: NoiseSource, value: int) -> Iterator[float]:
     """The noise of the values of an array is independent, so that each is a draw of its own."""
     while True:
-        yield from map(float, source.laplace(np.full(_MANY, value), Fraction(1)))
+        yield from map(float, source.add(np.full(_MANY, value), source.draws(_NOISE)))
+
+
+def _measured_moments(source: NoiseSource, value: int) -> Iterator[float]:
+    """The moments of a constant and one item, with or without a transaction that has it.
+
+    What is told is by how much the answer, less that transaction, lies in the cone: the event that it does is e times
+    as likely with the transaction as without it, exactly.
+    """
+    while True:
+        total, item = source.add(np.array([value, value]), source.draws(_CONE_NOISE)).tolist()
+        yield float(total - 1 - abs(item - 1))
 
 
 def _chosen(source: NoiseSource, score: int) -> Iterator[int]:
@@ -227,6 +249,7 @@ def _chosen_noisily(source: NoiseSource, score: int) -> Iterator[int]:
 _DRAWS: dict[str, Callable[[NoiseSource, int], Iterator[float]]] = {
     "measure": _measured,
     f"measure {_MANY:,} values": _measured_many,
+    _MOMENTS: _measured_moments,
     "choose": _chosen,
     "choose_noisy": _chosen_noisily,
 }
@@ -249,8 +272,7 @@ def source_bounds(
         seed: makes the draws, where they can be seeded.
         workers: draws batches side by side.
     """
-    # Not every source can select by noise on every score.
-    kinds = [kind for kind in _DRAWS if kind != "choose_noisy" or isinstance(noise(seed), NoisyTopSource)]
+    kinds = [kind for kind in _DRAWS if _can_draw(noise(seed), kind)]
     return tuple(
         bound
         for kind in kinds
@@ -263,3 +285,15 @@ def source_bounds(
             workers=workers,
         )
     )
+
+
+def _can_draw(source: NoiseSource, kind: str) -> bool:
+    """Not every source can select by noise on every score, or has noise for moments."""
+    if kind == "choose_noisy":
+        return isinstance(source, NoisyTopSource)
+    if kind == _MOMENTS:
+        try:
+            next(_measured_moments(source, 0))
+        except InputError:
+            return False
+    return True

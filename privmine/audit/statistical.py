@@ -23,7 +23,7 @@ from attrs import frozen
 from numpy.typing import NDArray
 
 from privmine.audit.binomial import lower_limit, upper_limit
-from privmine.audit.columns import Column, columns_of, of_groups
+from privmine.audit.columns import OutcomeColumn, columns_of, of_groups
 from privmine.audit.outcomes import Outcome
 from privmine.audit.workers import side_by_side
 from privmine.model import FloatArray
@@ -208,7 +208,7 @@ def _all_runs(
 
 
 def _best_events(
-    columns: list[Column], groups: Sequence[str], rows: slice, favours: int, error_rate: float
+    columns: list[OutcomeColumn], groups: Sequence[str], rows: slice, favours: int, error_rate: float
 ) -> list[Event]:
     """The events of the last group that promise most, each on another feature."""
     # The score is fitted to one part and its thresholds are chosen on the other, else it would flatter itself.
@@ -225,7 +225,7 @@ def _best_events(
     return [event for _, event in found[:_TESTED]]
 
 
-def _column_events(column: Column, fit: slice) -> Iterator[Event]:
+def _column_events(column: OutcomeColumn, fit: slice) -> Iterator[Event]:
     """Each label; or being above, or below, each cut."""
     if column.labels is not None:
         for place, label in enumerate(column.labels):
@@ -236,20 +236,20 @@ def _column_events(column: Column, fit: slice) -> Iterator[Event]:
         yield Event(f"{column.name} < {cut:.6g}", _below(column, cut))
 
 
-def _equal(column: Column, place: int) -> Callable[[int, slice], NDArray[np.bool_]]:
+def _equal(column: OutcomeColumn, place: int) -> Callable[[int, slice], NDArray[np.bool_]]:
     return lambda side, rows: column.values[side][rows] == place
 
 
-def _at_least(column: Column, cut: float) -> Callable[[int, slice], NDArray[np.bool_]]:
+def _at_least(column: OutcomeColumn, cut: float) -> Callable[[int, slice], NDArray[np.bool_]]:
     return lambda side, rows: column.values[side][rows] >= cut
 
 
-def _below(column: Column, cut: float) -> Callable[[int, slice], NDArray[np.bool_]]:
+def _below(column: OutcomeColumn, cut: float) -> Callable[[int, slice], NDArray[np.bool_]]:
     return lambda side, rows: column.values[side][rows] < cut
 
 
 def _best_score(
-    columns: list[Column], fit: slice, choose: slice, favours: int, deviations: float
+    columns: list[OutcomeColumn], fit: slice, choose: slice, favours: int, deviations: float
 ) -> tuple[float, Event] | None:
     """A likelihood ratio of all features, as if they were independent, and the threshold that promises most.
 
@@ -281,7 +281,7 @@ def _scores_at_least(
     return lambda side, rows: score(side, rows) >= cut
 
 
-def _log_ratios(column: Column, cuts: FloatArray, rows: slice, favours: int) -> FloatArray:
+def _log_ratios(column: OutcomeColumn, cuts: FloatArray, rows: slice, favours: int) -> FloatArray:
     """For each cell how much more probable it is on the favoured side, smoothed."""
     counts = [
         np.bincount(column.cells(side, rows, cuts), minlength=column.cell_count(cuts)) + 1.0

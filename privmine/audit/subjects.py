@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import sys
 from collections.abc import Iterable
 from fractions import Fraction
@@ -10,14 +9,14 @@ from typing import Any
 
 from attrs import evolve, frozen
 
-from privmine.audit.recording import with_parts
 from privmine.audit.replay import UNKNOWN_PIPELINE
 from privmine.errors import InputError, PrivmineError, UnknownNameError
-from privmine.hookspecs import PROJECT, hookimpl
+from privmine.hooks.components import Registered
+from privmine.hooks.registry import Registry, registry
+from privmine.hooks.specs import PROJECT, hookimpl
 from privmine.model import DATA_STAGES, STAGES, BudgetPlan
 from privmine.pipeline import DEFAULT_METHOD, Pipeline
-from privmine.registry import Registered, Registry, canonical, registry
-from privmine.run import Part
+from privmine.pipeline.run import StageComponent
 
 #: The share of the budget that a stage gets when its component is sampled: what has a tenth can hide in the noise.
 EMPHASIS = Fraction(8, 10)
@@ -62,7 +61,7 @@ def subject_of(target: Any, stage: str | None = None, trust: Iterable[str] = ())
     trusted = (trust,) if isinstance(trust, str) else tuple(trust)
     audited = [subject.stage] if subject.stage else STAGES
     own = (subject.pipeline.parts[stage].distribution for stage in audited)
-    pipeline = trusting(subject.pipeline, (*trusted, *own))
+    pipeline = subject.pipeline.trusting((*trusted, *own))
     return evolve(subject, pipeline=pipeline, setup=_setup(target, stage, trusted))
 
 
@@ -82,7 +81,7 @@ def _setup(target: Any, stage: str | None, trust: tuple[str, ...]) -> str:
     """Python that makes the audited pipeline again, where names are enough for that."""
     lines: list[str] = []
     if isinstance(target, Pipeline):
-        if type(target) is not Pipeline or target.parts != Pipeline(target.method).parts or _is_observed(target):
+        if type(target) is not Pipeline or target.parts != Pipeline(target.method).parts:
             return UNKNOWN_PIPELINE
         trust, expression = (*trust, *sorted(target.trust)), repr(target.method)
     elif isinstance(target, str):
@@ -98,10 +97,6 @@ def _setup(target: Any, stage: str | None, trust: tuple[str, ...]) -> str:
         lines.append(f"from {cls.__module__} import {cls.__name__}")
     arguments = [expression, *([repr(stage)] if stage else []), *([f"trust={list(trust)!r}"] if trust else [])]
     return "\n".join([*lines, f"pipeline = subject_of({', '.join(arguments)}).pipeline"])
-
-
-def _is_observed(pipeline: Pipeline) -> bool:
-    return bool(pipeline._observers.get_plugins())  # noqa: SLF001 - observers are not part of what a name tells
 
 
 def _can_be_written(component: object) -> bool:
@@ -181,13 +176,6 @@ def _pipeline_for(known: Registry, stage: str, name: str, component: Any) -> Pip
         raise (problems or [problem])[0] from None
 
 
-def trusting(pipeline: Pipeline, distributions: Iterable[str]) -> Pipeline:
-    """The pipeline with the queries of further distributions allowed to run."""
-    changed = copy.copy(pipeline)
-    changed.trust = pipeline.trust | {canonical(name) for name in distributions}
-    return changed
-
-
 @frozen
 class _GivenPlan:
     """Divides the budget as it was told."""
@@ -213,5 +201,7 @@ def emphasised(subject: Subject, plan: BudgetPlan) -> Pipeline:
     if not shares[stage] or not others:
         return pipeline
     divided = {name: share * (1 - EMPHASIS) / others for name, share in shares.items()}
-    part = Part("allocate_budget", _GivenPlan(BudgetPlan(**{**divided, stage: EMPHASIS})), "audit", "privmine")
-    return with_parts(pipeline, {**pipeline.parts, "allocate_budget": part})
+    part = StageComponent(
+        "allocate_budget", _GivenPlan(BudgetPlan(**{**divided, stage: EMPHASIS})), "audit", "privmine"
+    )
+    return pipeline.with_parts({**pipeline.parts, "allocate_budget": part})

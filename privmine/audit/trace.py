@@ -10,10 +10,14 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from attrs import define, field
 
-from privmine.curator import Meter, unit_sensitivity
-from privmine.model import IntArray, Request, Unit
+from privmine.curator import unit_sensitivity
+from privmine.model import IntArray, Request
 from privmine.noise.protocol import Tail
-from privmine.privacy import Charge, Sensitivity
+from privmine.privacy.cost import Charge, Cost, Meter
+from privmine.privacy.definition import PureDP
+from privmine.privacy.noise import Noise
+from privmine.privacy.sensitivity import Sensitivity
+from privmine.privacy.unit import Unit
 from privmine.queries import Candidate, Query
 from privmine.release import Release
 
@@ -29,7 +33,7 @@ class Call:
         kind: a measurement, or one of the two ways to select.
         size: how many values were measured, or how many candidates there were, the tail included.
         draws: how many candidates were to be chosen; 0 for a measurement.
-        factor: the scale of the noise, or the rate of an exponential selection.
+        factor: the noise of a measurement, the rate of an exponential selection, or the scale of noise on scores.
         values: the exact values that the noise was drawn for.
         tail: the candidates of a selection that were not listed.
         query: what was asked; None where noise was drawn although nobody had asked the curator.
@@ -47,12 +51,12 @@ class Call:
     kind: Kind
     size: int
     draws: int
-    factor: Fraction
+    factor: Noise | Fraction
     values: IntArray
     tail: Tail | None = None
     query: Query | None = None
     sensitivity: Sensitivity | None = None
-    charged: Fraction = Fraction(0)
+    charged: Cost | int = 0
     candidates: tuple[Candidate, ...] | None = None
     tail_names: tuple[Any, ...] = ()
     answer: Any = None
@@ -123,10 +127,10 @@ class Trace:
         in_stage: whether it runs.
         request: what the stages were asked for, and told of the data as public.
         meter: what counted the charges, once a stage had a curator.
-        epsilon: the budget of the run.
+        budget: what the run may cost.
         release: what the run ended with, or
         failure: the error that it ended with.
-        overheard: what it warned of and logged.
+        messages: what it warned of and logged.
         diverged: whether a replay could not go on, since no frozen answer fitted.
         copies: whether results are copied, to see if somebody changes them later.
     """
@@ -136,10 +140,10 @@ class Trace:
     in_stage: bool = False
     request: Request | None = None
     meter: Meter | None = None
-    epsilon: Fraction = Fraction(0)
+    budget: Cost = PureDP().cost(0)
     release: Release | None = None
     failure: BaseException | None = None
-    overheard: tuple[str, ...] = ()
+    messages: tuple[str, ...] = ()
     diverged: bool = False
     copies: bool = True
     _question: Question | None = None
@@ -181,7 +185,9 @@ class Trace:
         finally:
             self._question = None
 
-    def drawn(self, kind: Kind, values: IntArray, draws: int, factor: Fraction, tail: Tail | None = None) -> Call:
+    def drawn(
+        self, kind: Kind, values: IntArray, draws: int, factor: Noise | Fraction, tail: Tail | None = None
+    ) -> Call:
         """Note a draw of noise."""
         size = len(values) + (tail.size if tail else 0)
         call = Call(self.stage, kind, size, draws, factor, np.array(values), tail)
@@ -191,6 +197,6 @@ class Trace:
             question.drawn = True
             call.query = question.query
             call.sensitivity = unit_sensitivity(question.query, question.unit)
-            call.charged = sum((charge.epsilon for charge in question.charges()), Fraction(0))
+            call.charged = sum(charge.cost for charge in question.charges())
         self.events.append(call)
         return call

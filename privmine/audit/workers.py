@@ -155,14 +155,14 @@ def _answer(workers: Executor, future: Future[Answer]) -> Answer:
         assert pool is not None
         pool.replace()
         problem = (
-            f"It took longer than {pool.patience:g} seconds over one batch of runs; "
-            "if it is only slow, wait longer: --timeout SECONDS."
+            f"It took longer than {pool.patience:g} seconds for one batch of runs. If it is only "
+            "slow, wait longer: --timeout SECONDS."
         )
     except BrokenExecutor:
         how = pool.ending() if pool else "without a word"
         problem = (
-            f"A process ended {how} while it was audited; "
-            "`python -X faulthandler -m privmine audit … --workers 1` may show where."
+            f"A process ended {how} while it was audited. `python -X faulthandler -m privmine audit … "
+            "--workers 1` may show where."
         )
     raise WorkerError(problem)
 

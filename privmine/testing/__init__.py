@@ -12,21 +12,25 @@ hypothesis is needed to import it; `privmine.testing.strategies` needs hypothesi
 
 from __future__ import annotations
 
-from privmine.testing.cases import Case, odd_cases, random_case
-from privmine.testing.components import all_components, parametrize_components
+from privmine.testing.component_lists import all_components, parametrize_components
+from privmine.testing.curators import answers_of, charges_of, curator_for
 from privmine.testing.flaws import Flaw, FlawedComponentError
 from privmine.testing.kit import audit_component, check_component, find_flaws
 from privmine.testing.stores import FlawedStoreError, check_store
+from privmine.testing.trial_cases import TrialCase, odd_cases, random_case
 
 __all__ = [
-    "Case",
     "Flaw",
     "FlawedComponentError",
     "FlawedStoreError",
+    "TrialCase",
     "all_components",
+    "answers_of",
     "audit_component",
+    "charges_of",
     "check_component",
     "check_store",
+    "curator_for",
     "find_flaws",
     "odd_cases",
     "parametrize_components",

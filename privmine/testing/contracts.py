@@ -13,13 +13,13 @@
 | data | learns of the data by the curator's answers, and in no other way |
 | repr | shows parameters and results, which do not change with the data |
 | state | is the same component after a run as before |
+| coverage | states standard errors and intervals that are right: `privmine.testing.coverage` |
 """
 
 from __future__ import annotations
 
 import pickle
 from collections.abc import Iterator
-from fractions import Fraction
 from math import isclose
 from typing import Any
 
@@ -28,16 +28,16 @@ import attrs
 from privmine.audit.accounts import accounting
 from privmine.audit.comparing import first_difference, same
 from privmine.audit.trace import Trace
-from privmine.describe import privacy_argument
 from privmine.errors import BudgetError, ContractError, PluginError, StageError
-from privmine.intervals import NoiseSum, kept_law
+from privmine.hooks.components import check_component_class
+from privmine.hooks.descriptions import privacy_argument
 from privmine.model import DATA_STAGES, NoisyCounts
+from privmine.noise.laws import NoiseSum
 from privmine.pipeline import Pipeline
-from privmine.privacy import amount
-from privmine.registry import check_component_class
-from privmine.testing.cases import Case
+from privmine.release.intervals import kept_law
 from privmine.testing.flaws import Flaw
 from privmine.testing.trial import Trial, attempt, attempt_again
+from privmine.testing.trial_cases import TrialCase
 
 SEED = 20120827
 #: What an audit says of a run's account, and the kit says of the stage that it happened in.
@@ -89,7 +89,7 @@ def _pickle_flaws(component: object) -> Iterator[Flaw]:
         yield Flaw("pickle", f"pickling makes another component of it: {copy!r}, not {component!r}.")
 
 
-def run_flaws(pipeline: Pipeline, stage: str, case: Case) -> Iterator[Flaw]:
+def run_flaws(pipeline: Pipeline, stage: str, case: TrialCase) -> Iterator[Flaw]:
     """What shows when a component runs on a case."""
     component = pipeline.parts[stage].component
     before = _fingerprint(component)
@@ -98,7 +98,7 @@ def run_flaws(pipeline: Pipeline, stage: str, case: Case) -> Iterator[Flaw]:
     yield from _changes(component, before, case)
 
 
-def _flaws_on(pipeline: Pipeline, stage: str, case: Case) -> Iterator[Flaw]:
+def _flaws_on(pipeline: Pipeline, stage: str, case: TrialCase) -> Iterator[Flaw]:
     simulated = attempt(pipeline, case, SEED, whole_numbers=False)
     found = [*trial_flaws(simulated, stage)]
     if not found:
@@ -154,25 +154,17 @@ def error_flaw(trace: Trace, stage: str) -> Flaw:
             return Flaw("charges", f"it overspends: {cause}")
         return Flaw("total", f"it has no result: {type(cause).__name__}: {cause}")
     if isinstance(error, ContractError):
-        return Flaw("result", _after(str(error), "broke its contract: "))
+        return Flaw("result", error.flaw)
     return Flaw("component", str(error))
 
 
-def _after(text: str, mark: str) -> str:
-    """The flaw itself; the rest of the engine's message is about a real run."""
-    flaw = text.partition(mark)[2] or text
-    for ending in (" Nothing was charged.", " ε = "):
-        flaw = flaw.partition(ending)[0]
-    return flaw
-
-
 def _meter_flaws(trial: Trial) -> Iterator[Flaw]:
-    charged = sum((charge.epsilon for charge in trial.charges), Fraction(0))
+    charged = sum(charge.cost for charge in trial.charges)
     spent = trial.trace.meter.spent if trial.trace.meter else charged
     if spent != charged:
         yield Flaw(
             "charges",
-            f"the meter says ε = {amount(spent)}, but the charges sum to ε = {amount(charged)}; leave it alone.",
+            f"the meter says {spent}, but the charges sum to {charged or 'nothing'}; leave it alone.",
         )
 
 
@@ -242,7 +234,7 @@ def _fingerprint(component: object) -> tuple[str, bytes]:
         return repr(component), b""
 
 
-def _changes(component: Any, before: tuple[str, bytes], case: Case) -> Iterator[Flaw]:
+def _changes(component: Any, before: tuple[str, bytes], case: TrialCase) -> Iterator[Flaw]:
     after = _fingerprint(component)
     if after[0] != before[0]:
         yield Flaw("repr", "its repr is another after a run; show parameters and nothing else.", str(case))

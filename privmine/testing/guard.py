@@ -13,7 +13,7 @@ from attrs import define, field
 
 from privmine.audit.trace import Trace
 from privmine.errors import ContractError
-from privmine.store.protocol import Store
+from privmine.store.abstract import Store
 
 
 @define

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from privmine.model import Itemset, Itemsets
 from privmine.queries.bounded import fair_weights
+from privmine.store.abstract import Store
 from privmine.store.memory import MemoryStore
-from privmine.store.protocol import Store
-from privmine.testing.cases import Baskets, odd_cases
 from privmine.testing.flaws import Flaw
+from privmine.testing.trial_cases import Baskets, odd_cases
 
 #: Makes a store of transactions, each a tuple of items, over a universe of so many items.
 StoreMaker: TypeAlias = Callable[[Baskets, int], Store]
@@ -91,13 +91,18 @@ def _questions(generator: random.Random, items: int) -> Iterator[_Question]:
     yield from (("supports", (asked,)) for asked in ((), itemsets, Itemsets.of(itemsets)))
     yield from (("pair_supports", (asked,)) for asked in ((), within, shuffled))
     yield from (("bin_counts", (asked,)) for asked in ([], [()], [within, some(3), some(6)]))
+    states = np.array(sorted({0, 1, *(generator.randrange(1 << len(within)) for _ in range(9))}), dtype=np.int64)
+    yield from (("state_counts", (within, asked)) for asked in (states, states[::-1].copy(), states[:0]))
     yield from (("lengths", (asked, cap)) for asked in (None, (), within) for cap in (0, 3, 100))
     for size in (1, 2):
         yield from (("weighted_supports", (size, asked, weights)) for asked in (None, within, shuffled))
     for table in (weights, -weights, fair_weights(2, 1000, len(itemsets)), np.zeros(0, dtype=np.int64)):
         yield "bounded_supports", (itemsets, table)
     yield "bounded_supports", ([], weights)
-    for contribution in (_spread, _too_much, _failing, _wrong_form):
+    pairs = [(one, other) for one in range(min(items, 12)) for other in range(one)]
+    yield from (("bounded_supports", (asked, fair_weights(3, 100, 200))) for asked in (pairs, [*pairs, *pairs[:3]]))
+    yield from (("held_counts", (asked, cap)) for asked in ([], itemsets, pairs) for cap in (0, 2, 40))
+    for contribution in (_spread, _too_much, _failing, _wrong_form, _sparse, _twice):
         yield from (("sum", (contribution, 3, l1, l2)) for l1 in (1, 50) for l2 in (None, 9))
     yield from (("top_itemsets", (n, longest)) for n in (0, 1, 30) for longest in (None, 1, 2))
 
@@ -116,6 +121,14 @@ def _failing(transaction: Itemset) -> list[int]:
 
 def _wrong_form(transaction: Itemset) -> Any:
     return [1, 2] if len(transaction) % 2 else [1, 2.5, 3]
+
+
+def _sparse(transaction: Itemset) -> dict[int, int]:
+    return {2: len(transaction), 0: -sum(transaction)}
+
+
+def _twice(transaction: Itemset) -> tuple[list[int], list[int]]:
+    return [1, len(transaction) % 3], [5, 7]
 
 
 def _difference(expected: Store, found: Store, method: str, arguments: tuple[Any, ...]) -> str:

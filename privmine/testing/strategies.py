@@ -10,17 +10,17 @@ from __future__ import annotations
 from attrs import evolve
 from hypothesis import strategies as st
 
-from privmine.testing.cases import Case
+from privmine.testing.trial_cases import TrialCase
 
 
 @st.composite
 def databases(
     draw: st.DrawFn, *, max_items: int = 6, max_transactions: int = 12, max_k: int = 20, max_epsilon: int = 10
-) -> Case:
+) -> TrialCase:
     """Small databases of any shape, with a question to each."""
     items = draw(st.integers(0, max_items))
     basket = st.sets(st.integers(0, items - 1)) if items else st.just(set())
-    return Case(
+    return TrialCase(
         "generated database",
         [sorted(chosen) for chosen in draw(st.lists(basket, max_size=max_transactions))],
         items,
@@ -31,7 +31,7 @@ def databases(
 
 
 @st.composite
-def neighbours(draw: st.DrawFn, /, **limits: int) -> tuple[Case, Case]:
+def neighbours(draw: st.DrawFn, /, **limits: int) -> tuple[TrialCase, TrialCase]:
     """Two databases that differ by one transaction, the smaller one first; the question is the same."""
     smaller = draw(databases(**limits))
     extra = draw(st.sets(st.integers(0, smaller.items - 1))) if smaller.items else set()

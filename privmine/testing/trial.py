@@ -12,9 +12,9 @@ from privmine.audit.recording import RecordingNoise, ReplayingNoise, WatchedCura
 from privmine.audit.trace import Trace
 from privmine.pipeline import Pipeline
 from privmine.privacy import Charge
-from privmine.store.protocol import Store
-from privmine.testing.cases import Baskets, Case
+from privmine.store.abstract import Store
 from privmine.testing.guard import Guard, GuardedStore
+from privmine.testing.trial_cases import Baskets, TrialCase
 
 
 @frozen
@@ -48,7 +48,7 @@ class Trial:
         return trace.failure is not None and (trace.failed_stage == stage or trace.result(stage) is None)
 
 
-def attempt(pipeline: Pipeline, case: Case, seed: int, *, whole_numbers: bool) -> Trial:
+def attempt(pipeline: Pipeline, case: TrialCase, seed: int, *, whole_numbers: bool) -> Trial:
     """Run a pipeline on a case.
 
     Args:
@@ -61,14 +61,14 @@ def attempt(pipeline: Pipeline, case: Case, seed: int, *, whole_numbers: bool) -
     return _tried(pipeline, case, case.baskets, trace, RecordingNoise(trace, seed, private=whole_numbers))
 
 
-def attempt_again(pipeline: Pipeline, case: Case, baskets: Baskets, earlier: Trial) -> Trial:
+def attempt_again(pipeline: Pipeline, case: TrialCase, baskets: Baskets, earlier: Trial) -> Trial:
     """Run a pipeline on another database, with the noisy answers of an earlier trial in whole numbers."""
     trace = Trace()
     return _tried(pipeline, case, baskets, trace, ReplayingNoise(trace, earlier.trace))
 
 
 def _tried(
-    pipeline: Pipeline, case: Case, baskets: Baskets, trace: Trace, noise: RecordingNoise | ReplayingNoise
+    pipeline: Pipeline, case: TrialCase, baskets: Baskets, trace: Trace, noise: RecordingNoise | ReplayingNoise
 ) -> Trial:
     guard = Guard(trace)
     database = case.transactions(baskets)

@@ -11,6 +11,7 @@ from types import ModuleType
 import pytest
 
 from privmine.audit import AuditReport, Effort, audit
+from privmine.pipeline import Pipeline
 
 REPLAY = Effort("replay only", pairs=40, examples=0, samples=0, cases=0)
 
@@ -39,6 +40,19 @@ def rules(replayed) -> Callable[..., set[str]]:
         return {finding.rule for finding in report.counterexample.findings}
 
     return rules_broken
+
+
+@pytest.fixture
+def observed() -> Callable[[object], Pipeline]:
+    """Makes pipelines that bring an observer to each of their runs."""
+
+    class Observed(Pipeline):
+        observer: object
+
+        def run(self, *arguments, **options):
+            return super().run(*arguments, **options, observers=[self.observer])
+
+    return lambda observer: type("Observed", (Observed,), {"observer": observer})()
 
 
 @pytest.fixture(scope="session")

@@ -9,6 +9,7 @@ import json
 import re
 import sqlite3
 from functools import partial
+from unittest.mock import patch
 
 import duckdb
 import numpy as np
@@ -16,11 +17,13 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
-from attrs import evolve
+from attrs import evolve, fields, frozen
 from scipy import sparse
 
+import privmine as pm
 from privmine.audit.odd_cells import whole_number
-from privmine.audit.reading import COLUMNS, UNIT, Source
+from privmine.audit.written_sources import COLUMNS, UNIT, Source
+from privmine.store import shelf
 
 LONG = {"transaction": "order_id", "item": "product", "layout": "long"}
 BREAKS = frozenset("\r\n")
@@ -557,6 +560,45 @@ SOURCES = [
         owners="sequence",
         cell=whole_number,
         carries=is_number,
+    ),
+]
+
+
+@frozen
+class OnDisk(Source):
+    """A way in through a store on disk, which is made of what was read and opened again."""
+
+    def read(self, folder, rows, case):
+        path = folder / "copy.privmine"
+        pm.write(Source.read(self, folder, rows, case), path)
+        opened = pm.read(path)
+        opened.store.persist()
+        return opened
+
+
+@frozen
+class Limited(Source):
+    """A way in with so little memory that all arrays go to files from the first batch on."""
+
+    def read(self, folder, rows, case):
+        with patch.object(shelf, "_PART", 1 << 60):
+            limited = evolve(self, options={**self.options, "memory_limit": "100MB"})
+            return Source.read(limited, folder, rows, case)
+
+
+def through(way, source, name):
+    return way(**{**{one.name: getattr(source, one.name) for one in fields(Source)}, "name": name})
+
+
+_PLAIN = {source.name: source for source in SOURCES}
+SOURCES += [
+    *(
+        through(OnDisk, _PLAIN[name], f"store on disk of {name}")
+        for name in ("csv", "csv, guessed", "csv, missing items", "parquet, lists", "fimi", "parquet, one-hot")
+    ),
+    *(
+        through(Limited, _PLAIN[name], f"{name}, memory limit")
+        for name in ("csv", "csv, missing items", "parquet", "parquet, lists", "fimi", "arrow, batches")
     ),
 ]
 #: Those that make a database of DuckDB for every file, which takes long.

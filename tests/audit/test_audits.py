@@ -15,11 +15,12 @@ from privmine.audit.audits import SAMPLED_CASES
 from privmine.audit.neighbours import search
 from privmine.audit.outcomes import PipelineSample
 from privmine.audit.subjects import EMPHASIS, emphasised
-from privmine.defaults import GreedyBasis, ItemsAndPairs
+from privmine.defaults.construct import GreedyBasis
+from privmine.defaults.select import ItemsAndPairs
 from privmine.errors import InputError, UnknownNameError
-from privmine.model import Unit
+from privmine.hooks.registry import registry
 from privmine.pipeline import Pipeline
-from privmine.registry import registry
+from privmine.privacy.unit import Unit
 
 TINY = Effort("tiny", pairs=10, examples=0, samples=40, cases=1)
 
@@ -135,7 +136,7 @@ class Once:
     @hookimpl
     def select_elements(self, request, curator) -> Elements:
         self.runs.append(len(self.runs))
-        supports = curator._desk.store.item_supports()
+        supports = curator._access.store.item_supports()
         return Elements([item for item, support in enumerate(supports) if support and len(self.runs) <= 20][:10])
 
 
@@ -250,7 +251,7 @@ class Rare:
 
     @hookimpl
     def select_elements(self, request, curator) -> Elements:
-        store = curator._desk.store
+        store = curator._access.store
         supports = list(store.item_supports())
         return Elements([0] if store.count() == 1 and sum(supports) == 1 and supports[0] else [])
 
@@ -308,7 +309,7 @@ class LeaksToTheSample:
 
     @hookimpl
     def select_elements(self, curator) -> Elements:
-        return Elements((5, 6, 7) if curator._desk.store.count() else (0, 1, 2))
+        return Elements((5, 6, 7) if curator._access.store.count() else (0, 1, 2))
 
 
 @pytest.mark.parametrize("unit", [None, Unit("customer", baskets=2)])

@@ -12,8 +12,8 @@ from privmine.audit import CustomerCase, CustomerDatabase, Effort, audit, replay
 from privmine.audit.customers import CUSTOMERS
 from privmine.audit.shrink import simpler_cases
 from privmine.errors import InputError
-from privmine.model import Unit
 from privmine.pipeline import Pipeline
+from privmine.privacy.unit import Unit
 from privmine.store import transactions
 from privmine.store.rows import Rows
 
@@ -149,17 +149,21 @@ def test_noise_that_ignores_the_unit_is_found(monkeypatch) -> None:
 def test_too_many_transactions_of_a_customer_are_found(monkeypatch) -> None:
     """One more than the noise allows for."""
     right = transactions.bounded
-    monkeypatch.setattr(transactions, "bounded", lambda *arguments: right(*arguments[:-1], arguments[-1] + 1))
+
+    def one_more(rows, units, unit_salts, item_salts, most, shelf):
+        return right(rows, units, unit_salts, item_salts, most + 1, shelf)
+
+    monkeypatch.setattr(transactions, "bounded", one_more)
     assert rules(unit=FIVE) == {"sensitivity"}
 
 
 def test_transactions_that_are_not_merged_are_found(monkeypatch) -> None:
     """Each of them counts, where all together should."""
-    monkeypatch.setattr(transactions, "merged", lambda rows, units: rows)
+    monkeypatch.setattr(transactions, "merged", lambda rows, units, shelf: rows)
     assert rules(unit=Unit("customer", merged=True)) == {"sensitivity"}
 
 
-def keep_the_most_popular(rows: Rows, units, unit_salts, item_salts, most: int) -> Rows:
+def keep_the_most_popular(rows: Rows, units, unit_salts, item_salts, most: int, shelf) -> Rows:
     """Of each customer the transactions with the items that most people buy: a choice that looks at other customers."""
     popularity = np.bincount(rows.items, minlength=len(item_salts))
     scores = [popularity[rows.items[a:b]].sum() for a, b in zip(rows.offsets, rows.offsets[1:], strict=False)]

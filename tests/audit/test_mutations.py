@@ -24,12 +24,13 @@ from privmine.api import (
 )
 from privmine.audit import AuditReport, Effort, audit, mechanism_bound, quick_audit, sampler_checks, source_bounds
 from privmine.curator import Curator, Meter
-from privmine.defaults import BasisFrequencies
+from privmine.defaults.reconstruct import BasisFrequencies
+from privmine.errors import InputError
 from privmine.noise import secure
 from privmine.noise.simulated import SimulatedNoise
 from privmine.pipeline import Pipeline
-from privmine.privacy import PureDP
-from privmine.store.rows import Rows
+from privmine.privacy import DiscreteLaplace, PureDP
+from privmine.store import rows
 
 
 def shown(report: AuditReport) -> AuditReport:
@@ -40,14 +41,14 @@ def shown(report: AuditReport) -> AuditReport:
 
 def data_of(curator: Curator):
     """Reach around the curator, as careless code can."""
-    return curator._desk.store
+    return curator._access.store
 
 
 def lenient(monkeypatch: pytest.MonkeyPatch) -> None:
     """An engine that notes what is spent and refuses nothing."""
 
     def charge(self: Meter, charge, limit) -> None:
-        self.spent += charge.epsilon
+        self.spent += charge.cost
         self.charges += (charge,)
 
     monkeypatch.setattr(Meter, "charge", charge)
@@ -65,7 +66,7 @@ class GreedyLambda:
         high = len(request.public.universe)
         if high < 2:
             return Estimate(lam=high)
-        return Estimate(lam=curator.choose(RankGap(1, 1, high), 1, request.epsilon).chosen[0])
+        return Estimate(lam=curator.choose(RankGap(1, 1, high), 1, request.budget).chosen[0])
 
 
 def test_lambda_that_spends_all_is_refused() -> None:
@@ -264,7 +265,7 @@ def test_weights_that_round_up_are_found(replayed) -> None:
 
 def test_duplicates_counted_twice_are_found(replayed, monkeypatch) -> None:
     """A store that does not make sets of its rows moves a support by 2."""
-    monkeypatch.setattr(Rows, "as_sets", lambda self: self)
+    monkeypatch.setattr(rows, "_as_set_block", lambda block: block)
     report = replayed("privbasis")
     assert report.verdict == "violates"
     assert "sensitivity" in str(report)
@@ -334,7 +335,12 @@ class Plain:
 
     def __init__(self, seed) -> None:
         self._noise = SimulatedNoise(seed)
-        self.laplace, self.select, self.below = self._noise.laplace, self._noise.select, self._noise.below
+        self.add, self.select, self.below = self._noise.add, self._noise.select, self._noise.below
+
+    def draws(self, noise):
+        if not isinstance(noise, DiscreteLaplace):
+            raise InputError("There is no such noise.")
+        return self._noise.draws(noise)
 
 
 def test_a_source_that_cannot_select_by_noise_is_sampled_in_its_other_ways() -> None:
@@ -355,8 +361,9 @@ def test_a_source_of_ones_own_is_sampled_alone_at_any_effort(source) -> None:
 
 def test_half_the_scale_in_the_engine_is_found(rules, monkeypatch) -> None:
     """A definition that asks for half the noise is found by the replay, which knows what the charge pays for."""
-    right = PureDP.scale
-    monkeypatch.setattr(PureDP, "scale", lambda self, *arguments: right(self, *arguments) / 2)
+    right = PureDP.noise_for
+    halved = lambda self, *arguments: DiscreteLaplace(right(self, *arguments).scale / 2)  # noqa: E731
+    monkeypatch.setattr(PureDP, "noise_for", halved)
     assert rules("privbasis") == {"scale"}
     assert not all(check.ok for check in sampler_checks())
 

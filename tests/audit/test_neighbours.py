@@ -12,8 +12,8 @@ from privmine.api import Elements, hookimpl
 from privmine.audit import CustomerDatabase, replay
 from privmine.audit.neighbours import cases, customer_cases, search
 from privmine.errors import InputError
-from privmine.model import Unit
 from privmine.pipeline import Pipeline
+from privmine.privacy.unit import Unit
 
 
 @frozen
@@ -22,7 +22,7 @@ class LongTransactions:
 
     @hookimpl
     def select_elements(self, request, curator) -> Elements:
-        histogram = curator._desk.store.lengths(None, 3)
+        histogram = curator._access.store.lengths(None, 3)
         return Elements((0,) if histogram[3] else ())
 
 

@@ -20,9 +20,12 @@ from privmine.api import (
 )
 from privmine.audit import Effort, audit, quick_audit, source_bounds
 from privmine.audit.audits import SAMPLED_CASES
+from privmine.audit.recording import RecordingNoise, observed_run
 from privmine.audit.replay import traces
+from privmine.audit.trace import Trace
 from privmine.curator import Curator
-from privmine.defaults import BasisFrequencies, ItemsAndPairs
+from privmine.defaults.reconstruct import BasisFrequencies
+from privmine.defaults.select import ItemsAndPairs
 from privmine.errors import InputError, PrivmineWarning
 from privmine.noise.secure import SecureNoise
 from privmine.noise.simulated import SimulatedNoise
@@ -32,7 +35,7 @@ from privmine.store.transactions import Transactions
 
 def data_of(curator: Curator):
     """Reach around the curator, as careless code can."""
-    return curator._desk.store
+    return curator._access.store
 
 
 class ExactK(Pipeline):
@@ -294,13 +297,13 @@ class Scribbler:
             result.counts[:] = 0
 
 
-def test_an_observer_cannot_write_into_a_result(replayed) -> None:
+def test_an_observer_cannot_write_into_a_result(replayed, observed) -> None:
     """Arrays are read-only: the observer fails with a warning, and nothing has changed."""
-    pipeline = Pipeline(observers=[Scribbler()])
+    pipeline = observed(Scribbler())
     assert replayed(pipeline).verdict == "holds"
     for trace in traces(pipeline, SAMPLED_CASES["reconstruct_counts"]):
-        assert [warning.partition(":")[0] for warning in trace.overheard] == [PrivmineWarning.__name__]
-        assert "observer" in trace.overheard[0]
+        assert [warning.partition(":")[0] for warning in trace.messages] == [PrivmineWarning.__name__]
+        assert "observer" in trace.messages[0]
 
 
 class Forger:
@@ -312,9 +315,24 @@ class Forger:
             object.__setattr__(result, "lam", 0)
 
 
-def test_an_observer_that_forces_a_change_is_found(rules) -> None:
+def test_an_observer_that_forces_a_change_is_found(rules, observed) -> None:
     """The result that the run went on with is not the one that the stage returned."""
-    assert rules(Pipeline(observers=[Forger()])) == {"tampering"}
+    assert rules(observed(Forger())) == {"tampering"}
+
+
+def test_what_an_audit_lifts_is_back_when_it_ends() -> None:
+    """A pipeline takes the noise of an audit while it is audited, also where that ends with an interrupt."""
+
+    class Interrupted(Pipeline):
+        def run(self, baskets, k, epsilon, **options):
+            super().run(baskets, k, epsilon, **options)
+            raise KeyboardInterrupt
+
+    noise, trace = RecordingNoise(Trace(), 7), Trace()
+    with pytest.raises(KeyboardInterrupt):
+        observed_run(Interrupted(), [["a"]], noise, trace, k=1, epsilon=1)
+    with pytest.raises(InputError, match="belongs to an audit"):
+        Pipeline().run([["a"]], 1, 1, noise=noise)
 
 
 class Usurper:
@@ -328,7 +346,7 @@ class Usurper:
 def test_an_observer_cannot_implement_a_stage() -> None:
     """Observers have a manager of their own, which knows no stages."""
     with pytest.raises(Exception, match="unknown hook 'estimate_lambda'"):
-        Pipeline(observers=[Usurper()])
+        Pipeline().run([[1]], 1, 1, simulate=True, observers=[Usurper()])
 
 
 def test_the_exact_noise_is_sound() -> None:

@@ -22,10 +22,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from privmine.audit.odd_cells import THEMES, neighbours, simpler, some_neighbours
-from privmine.audit.reading import Basket, Neighbours, audit_source, compared
-from privmine.io import assembly, csv_in, csv_rows, duckdb_in, labels
-from privmine.io.queries import Reads
-from privmine.store import transactions
+from privmine.audit.reading import audit_source, compared
+from privmine.audit.written_sources import Basket, Neighbours
+from privmine.io import label_codes as labels
+from privmine.io.readers import assembly, csv_in, csv_rows, duckdb_in
+from privmine.io.readers.duckdb_queries import Reads
+from privmine.store import disk, transactions
 from privmine.store.labels import text_of, unit_of
 
 # By its path: early versions of pytest cannot import one test module from another.
@@ -37,7 +39,7 @@ _spec.loader.exec_module(_sources)
 CSV, SLOW, SOURCES, query_csv = _sources.CSV, _sources.SLOW, _sources.SOURCES, _sources.query_csv
 
 #: The module, not the function of this name.
-read = import_module("privmine.io.read")
+read = import_module("privmine.io.readers.dispatch")
 PAIRS = int(os.environ.get("PRIVMINE_PAIRS", "30"))
 THOROUGH = int(os.environ.get("PRIVMINE_PAIRS", "200"))
 #: Enough to find a mutation.
@@ -194,8 +196,8 @@ def test_baskets_that_are_kept_by_their_place_are_found(monkeypatch) -> None:
     """Which baskets of a unit count goes by the number of rows of all."""
     original = transactions.bounded
 
-    def by_place(rows, units, unit_salts, item_salts, most):
-        return original(rows, units, unit_salts + np.uint64(rows.count), item_salts, most)
+    def by_place(rows, units, unit_salts, item_salts, most, shelf):
+        return original(rows, units, unit_salts + np.uint64(rows.count), item_salts, most, shelf)
 
     monkeypatch.setattr(transactions, "bounded", by_place)
     assert "rows" in found_by("parquet, lists")
@@ -232,6 +234,8 @@ def test_labels_that_are_numbers_only_if_all_are_are_found(monkeypatch) -> None:
 
 def test_a_message_that_quotes_a_row_is_found(monkeypatch) -> None:
     """What Arrow says about a line has the line."""
+    # Such a line is told by its number, before anybody hears what Arrow says.
+    monkeypatch.setattr(csv_rows, "_uneven_line", lambda *args: None)
     monkeypatch.setattr(csv_in, "complaint_of", lambda error, encoding: str(error))
     assert "quoted" in found_by("csv, careless")
 
@@ -249,16 +253,34 @@ def test_a_warning_with_a_number_is_found(monkeypatch) -> None:
     assert "warning" in found_by("arrow")
 
 
+def test_a_guess_that_a_store_on_disk_forgets_is_found(monkeypatch) -> None:
+    """A file that does not say that its layout was guessed passes in strict mode."""
+    monkeypatch.setattr(disk, "_pairs", lambda origin: {"guessed": {}, "columns": {}, "reference": ""})
+    assert found_by("store on disk of csv, guessed") & {"strict", "rows", "refusal"}
+
+
+def test_baskets_that_a_limit_of_memory_keeps_by_their_place_are_found(monkeypatch) -> None:
+    """Rows that go through files are bounded by another rule."""
+    original = transactions.bounded
+
+    def by_place(rows, units, unit_salts, item_salts, most, shelf):
+        shift = np.uint64(rows.count if shelf.is_full else 0)
+        return original(rows, units, unit_salts + shift, item_salts, most, shelf)
+
+    monkeypatch.setattr(transactions, "bounded", by_place)
+    assert "rows" in found_by("parquet, lists, memory limit")
+
+
 def test_a_refusal_that_a_sound_row_causes_is_found(monkeypatch) -> None:
     """A reader that does not take some label."""
-    original = assembly.Codes.add
+    original = assembly.Codes.encode
 
     def choosy(self, column):
         if "null" in column.to_pylist():
             raise assembly.DataError("Some label is not to be read.")
         return original(self, column)
 
-    monkeypatch.setattr(assembly.Codes, "add", choosy)
+    monkeypatch.setattr(assembly.Codes, "encode", choosy)
     assert "refusal" in found_by(evolve(BY_NAME["arrow"], themes=("words",)))
 
 

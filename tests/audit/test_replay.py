@@ -27,7 +27,7 @@ from privmine.audit.distances import differences, exceeded_norms
 from privmine.audit.replay import traces
 from privmine.audit.shrink import shrink
 from privmine.audit.trace import Call
-from privmine.defaults import BasisFrequencies
+from privmine.defaults.reconstruct import BasisFrequencies
 from privmine.errors import InputError
 from privmine.noise.protocol import Tail
 from privmine.pipeline import Pipeline
@@ -180,7 +180,7 @@ class AsksByCount:
 
     @hookimpl
     def select_elements(self, request, curator) -> Elements:
-        n = min(curator._desk.store.count(), 3)
+        n = min(curator._access.store.count(), 3)
         return Elements([item for (item,) in curator.choose(ItemSupports(len(request.public.universe)), n).chosen])
 
 
@@ -200,7 +200,7 @@ class OtherQuestions:
 
     @hookimpl
     def select_elements(self, curator) -> Elements:
-        odd = curator._desk.store.count() % 2
+        odd = curator._access.store.count() % 2
         itemset = (0,) if self.price or odd else (1,)
         curator.measure(Supports([itemset]), curator.remaining / (1 + odd if self.price else 2))
         return Elements(())
@@ -414,7 +414,7 @@ class WithLaw:
     @hookimpl
     def reconstruct_counts(self, request, basis, curator):
         counts = BasisFrequencies().reconstruct_counts(basis, curator)
-        law = Wide(1 + self.peeks * curator._desk.store.count())
+        law = Wide(1 + self.peeks * curator._access.store.count())
         return evolve(counts, laws=[law], law_of=[0] * len(counts.itemsets), total_law=law)
 
 

@@ -35,10 +35,10 @@ from privmine.audit import statistical as module
 from privmine.audit.columns import columns_of
 from privmine.audit.samplers import TOLERANCE, SamplerCheck
 from privmine.curator import Curator
-from privmine.model import Unit
 from privmine.noise.simulated import SimulatedNoise
 from privmine.pipeline import Pipeline
-from privmine.privacy import Charge, PureDP
+from privmine.privacy import Charge, DiscreteLaplace, PureDP
+from privmine.privacy.unit import Unit
 from privmine.queries import Scores
 
 SMALL = Case(items=3, transactions=[(0, 1), (0,)], extra=(1, 2), k=3)
@@ -132,7 +132,7 @@ def test_the_error_rate_is_divided_between_a_source_and_the_runs_with_it(monkeyp
     monkeypatch.setattr(samplers, "lower_bounds", noted)
     effort = Effort("tiny", pairs=0, examples=0, samples=40, cases=2)
     audit("privbasis", effort=effort, noise=own_noise, error_rate=0.01)
-    assert len(rates) == 4 + 2
+    assert len(rates) == 5 + 2
     assert sum(rates) == pytest.approx(0.01)
     rates.clear()
     audit("privbasis", effort=effort, error_rate=0.01)
@@ -197,12 +197,12 @@ class Sharper:
 
     @hookimpl
     def select_elements(self, curator) -> Elements:
-        DECLARED[0] = count = curator._desk.store.count()
+        DECLARED[0] = count = curator._access.store.count()
         if self.what == "sensitivity":
             # It is chosen by the largest change of one score only, so that the noise is the same.
-            curator.choose(Counts(3), 1, Fraction(1, 10))
+            curator.choose(Counts(3), 1, curator.remaining / 10)
         else:
-            curator._desk.noise.laplace(np.zeros(1, dtype=np.int64), Fraction(count))
+            curator._access.noise.add(np.zeros(1, dtype=np.int64), DiscreteLaplace(count))
         return Elements(())
 
 
@@ -220,7 +220,7 @@ class AsksTwice:
     @hookimpl
     def reconstruct_counts(self, curator) -> NoisyCounts:
         curator.measure(Supports([()]), curator.remaining / 2)
-        if curator._desk.store.count() > 2:
+        if curator._access.store.count() > 2:
             curator.measure(Supports([()]))
         return NoisyCounts([()], [0.0], [1.0], 0.0, 1.0)
 
@@ -289,48 +289,47 @@ def test_a_tail_must_be_drawn_from_equally(query, found) -> None:
 # Accounts
 
 
-class Bookkeeper(Pipeline):
-    """Writes receipts of its own."""
+def bookkeeper(changed) -> Pipeline:
+    """A pipeline that writes receipts of its own."""
 
-    def __init__(self, changed, **options) -> None:
-        super().__init__(**options)
-        self._changed = changed
+    class Bookkeeper(Pipeline):
+        def run(self, *arguments, **options):
+            release = super().run(*arguments, **options)
+            return evolve(release, receipt=evolve(release.receipt, **changed(release.receipt)))
 
-    def _receipt(self, *arguments):
-        receipt = super()._receipt(*arguments)
-        return evolve(receipt, **self._changed(receipt))
+    return Bookkeeper()
 
 
 @pytest.mark.parametrize(
     "changed",
     [
         lambda receipt: {"charges": receipt.charges[:-1]},
-        lambda receipt: {"charges": (*receipt.charges, Charge("x", "x", "x", "x", Fraction(1, 100)))},
-        lambda receipt: {"epsilon": receipt.epsilon + Fraction(1, 100)},
+        lambda receipt: {"charges": (*receipt.charges, Charge("x", "x", "x", "x", PureDP().cost("1/100")))},
+        lambda receipt: {"cost": receipt.cost * Fraction(101, 100)},
     ],
     ids=["a charge is missing", "more is charged than is claimed", "more is claimed than was given"],
 )
 def test_a_receipt_that_does_not_add_up_is_found(changed) -> None:
     """What was drawn for, what is listed, what is claimed and what was given."""
-    assert rules(Bookkeeper(lambda receipt: {})) == set()
-    assert rules(Bookkeeper(changed)) == {"budget"}
+    assert rules(bookkeeper(lambda receipt: {})) == set()
+    assert rules(bookkeeper(changed)) == {"budget"}
 
 
 @pytest.mark.parametrize(
     ("name", "wrong", "method"),
     [
         (
-            "rate",
-            lambda self, declared, epsilon, draws: epsilon / (declared.linf * (2 - declared.monotone)),
+            "rate_for",
+            lambda self, declared, cost, draws: cost.amount / (declared.linf * (2 - declared.monotone)),
             "privbasis",
         ),
-        ("rate", lambda self, declared, epsilon, draws: epsilon / draws / declared.linf, "privbasis"),
+        ("rate_for", lambda self, declared, cost, draws: cost.amount / draws / declared.linf, "privbasis"),
         (
-            "top_scale",
-            lambda self, declared, epsilon, draws: declared.linf * (2 - declared.monotone) / epsilon,
+            "top_scale_for",
+            lambda self, declared, cost, chosen: declared.linf * (2 - declared.monotone) / cost.amount,
             "tf-noisy",
         ),
-        ("top_scale", lambda self, declared, epsilon, draws: draws * declared.linf / epsilon / 2, "tf-noisy"),
+        ("top_scale_for", lambda self, declared, cost, chosen: chosen * declared.linf / cost.amount / 2, "tf-noisy"),
     ],
     ids=["the rate of one draw", "every score monotone", "the scale of one draw", "half the scale of scores"],
 )
@@ -367,6 +366,6 @@ class LateForger:
                 object.__setattr__(result, "theta", 12345.0)
 
 
-def test_the_account_of_the_replayed_run_is_checked_as_well() -> None:
+def test_the_account_of_the_replayed_run_is_checked_as_well(observed) -> None:
     """What goes wrong on the neighbour only is as wrong."""
-    assert rules(Pipeline(observers=[LateForger([])])) == {"tampering"}
+    assert rules(observed(LateForger([]))) == {"tampering"}

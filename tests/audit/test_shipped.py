@@ -11,7 +11,7 @@ from privmine.audit.subjects import all_names
 EVIDENCE = Evidence()
 
 
-SHIPPED = {"privmine", "privmine-tf", "privmine-bases"}
+SHIPPED = {"privmine", "privmine-tf", "privmine-bases", "privmine-plus"}
 
 
 def shipped_names() -> list[str]:

@@ -86,7 +86,7 @@ class Leaks:
     def select_elements(self, request, curator):
         if os.getpid() == self.process:
             RUNS_HERE.append(request)
-        return Elements([item for item, support in enumerate(curator._desk.store.item_supports()) if support][:10])
+        return Elements([item for item, support in enumerate(curator._access.store.item_supports()) if support][:10])
 '''
 
 
@@ -108,7 +108,7 @@ def impatient(ending) -> Iterator[Workers]:
 @pytest.mark.parametrize(
     ("how", "told"),
     [
-        ("sleep", "It took longer than 1 seconds over one batch of runs"),
+        ("sleep", "It took longer than 1 seconds for one batch of runs"),
         ("exit", "A process ended with exit code 3 while it was audited"),
         ("crash", "A process ended by the signal SIGSEGV while it was audited"),
     ],
@@ -177,7 +177,7 @@ class Exits:
 
     @hookimpl
     def select_elements(self, curator) -> Elements:
-        if curator._desk.store.count():
+        if curator._access.store.count():
             raise self.error
         return Elements(())
 

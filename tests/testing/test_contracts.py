@@ -24,6 +24,7 @@ from privmine.api import (
     Supports,
     hookimpl,
 )
+from privmine.privacy import DiscreteLaplace
 from privmine.testing import (
     FlawedComponentError,
     check_component,
@@ -82,7 +83,7 @@ class Peeks(Honest):
     @hookimpl
     def select_elements(self, request: Request, curator: Curator) -> Elements:
         """Look."""
-        return Elements([int(np.argmax(curator._desk.store.item_supports()))] if request.k else [])
+        return Elements([int(np.argmax(curator._access.store.item_supports()))] if request.k else [])
 
 
 @frozen
@@ -96,7 +97,7 @@ class PeeksAndHidesIt(Honest):
     def select_elements(self, request: Request, curator: Curator) -> Elements:
         """Look, and carry on."""
         with suppress(Exception):
-            curator._desk.store.count()
+            curator._access.store.count()
         return Elements(selected(request, curator))
 
 
@@ -110,7 +111,7 @@ class DrawsOnItsOwn(Honest):
     @hookimpl
     def select_elements(self, request: Request, curator: Curator) -> Elements:
         """Draw."""
-        curator._desk.noise.laplace(np.zeros(1, dtype=np.int64), Fraction(1))
+        curator._access.noise.add(np.zeros(1, dtype=np.int64), DiscreteLaplace(1))
         return Elements(())
 
 
@@ -124,7 +125,7 @@ class MakesItsOwnCurator(Honest):
     @hookimpl
     def select_elements(self, request: Request, curator: Curator) -> Elements:
         """Choose with a curator whose limit is the whole budget."""
-        return Elements(selected(request, Curator(curator._desk, "select_elements", "own", request.epsilon)))
+        return Elements(selected(request, Curator(curator._access, "select_elements", "own", request.budget)))
 
 
 @frozen
@@ -138,7 +139,7 @@ class ResetsTheMeter(Honest):
     def select_elements(self, request: Request, curator: Curator) -> Elements:
         """Choose for free."""
         found = selected(request, curator)
-        curator._desk.meter.spent = Fraction(0)
+        curator._access.meter.spent *= 0
         return Elements(found)
 
 
@@ -391,7 +392,7 @@ class NoHook:
         (TalksInItsResult, "repr", "the repr of its result changes with the data"),
         (SaysNothing, "documented", "the docstring of SaysNothing has no `Privacy:` paragraph"),
         (MisspeltArgument, "component", "requets"),
-        (NoHook, "component", "lacks the @hookimpl decorator"),
+        (NoHook, "component", "is never called. Add the decorator @hookimpl"),
     ],
 )
 def test_broken_component_is_told_its_flaw(mutant: type, contract: str, words: str) -> None:

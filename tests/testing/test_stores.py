@@ -5,8 +5,8 @@ import pytest
 
 from privmine.datasets.repeated import RepeatedStore
 from privmine.model import IntArray, Itemset
+from privmine.store.abstract import Contribution, Store
 from privmine.store.memory import MemoryStore
-from privmine.store.protocol import Contribution, Store
 from privmine.testing import FlawedStoreError, check_store
 
 
@@ -94,9 +94,11 @@ WRONG = {
     "supports": lambda answer: answer + 1,
     "pair_supports": lambda answer: answer[::-1],
     "bin_counts": lambda answer: [part[::-1] for part in answer],
+    "state_counts": lambda answer: answer[::-1],
     "lengths": lambda answer: answer[::-1],
     "weighted_supports": lambda answer: answer.astype(np.float64),
     "bounded_supports": np.abs,
+    "held_counts": lambda answer: answer[::-1],
     "sum": lambda answer: 2 * answer,
     "top_itemsets": lambda answer: (answer[0], answer[1] - 1),
 }

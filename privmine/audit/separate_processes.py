@@ -19,10 +19,9 @@ from privmine.audit.cases import Case, MakeDatabase, Row
 from privmine.audit.comparing import comparable, first_difference
 from privmine.audit.customers import AnyCase
 from privmine.audit.findings import Finding
-from privmine.audit.overheard import Said, steady, told_apart
+from privmine.audit.messages import Said, steady, told_apart, words_of
 from privmine.audit.replay import Counterexample, recorded_run, replayed_run
 from privmine.audit.trace import Call, Event, Result, Trace
-from privmine.audit.words import words_of
 from privmine.audit.workers import Workers, away, travels
 from privmine.pipeline import Pipeline
 
@@ -85,7 +84,7 @@ def _replayed(
 def _observed(run: Callable[[], Trace]) -> tuple[Trace, Said]:
     """What can be sent of a run, and what it says each time."""
     trace = run()
-    return _portable(trace), steady(lambda: run().overheard) if trace.overheard else ()
+    return _portable(trace), steady(lambda: run().messages) if trace.messages else ()
 
 
 def _mirrored(case: AnyCase) -> AnyCase:

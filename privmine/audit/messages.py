@@ -1,8 +1,9 @@
-"""What a run says besides its result: warnings, and the records of logs."""
+"""What a run says besides its result: warnings, the records of logs, and the words of errors."""
 
 from __future__ import annotations
 
 import logging
+import traceback
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -10,7 +11,6 @@ from itertools import zip_longest
 from typing import TypeAlias
 
 from privmine.audit.findings import Finding
-from privmine.audit.words import words_of
 
 #: What a run said, one message each, with `_ANY` for words that vary; None where that cannot be told.
 Said: TypeAlias = tuple[str, ...] | None
@@ -20,7 +20,7 @@ _ANY = "…"
 
 
 @contextmanager
-def overheard() -> Iterator[list[str]]:
+def captured_messages() -> Iterator[list[str]]:
     """Note the warnings, and the records of all logs that reach the root; they go nowhere else meanwhile."""
     said: list[str] = []
     root = logging.getLogger()
@@ -77,3 +77,15 @@ def told_apart(one: Said, other: Said) -> Finding | None:
 
 def _words(one: str, other: str) -> Iterator[tuple[str, str]]:
     return zip_longest(one.split(), other.split(), fillvalue="")
+
+
+def words_of(error: BaseException | None, seen: frozenset[int] = frozenset()) -> list[str]:
+    """What the traceback of an error says in words: its message, its notes, and those of what it holds or came of."""
+    if error is None or id(error) in seen:
+        return []
+    seen |= {id(error)}
+    words = [" ".join("".join(traceback.format_exception_only(error)).split())]
+    if isinstance(error, BaseExceptionGroup):
+        words += [word for member in error.exceptions for word in words_of(member, seen)]
+    cause = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+    return words + words_of(cause, seen)

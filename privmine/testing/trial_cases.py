@@ -9,8 +9,9 @@ from typing import Any, TypeAlias
 
 from attrs import field, frozen
 
-from privmine.model import exact
-from privmine.request import LARGEST_EPSILON, SMALLEST_EPSILON
+from privmine.exact import exact
+from privmine.pipeline.request import LARGEST_EPSILON, SMALLEST_EPSILON
+from privmine.privacy.guarantee import at_epsilon
 from privmine.store.transactions import Transactions
 
 Baskets: TypeAlias = tuple[tuple[int, ...], ...]
@@ -21,7 +22,7 @@ def _baskets(rows: Iterable[Iterable[int]]) -> Baskets:
 
 
 @frozen
-class Case:
+class TrialCase:
     """A database and what is asked of it.
 
     Attributes:
@@ -43,7 +44,8 @@ class Case:
     n_public: bool = False
 
     def __str__(self) -> str:
-        return f"{self.name} ({self.items} items, {len(self.baskets)} transactions, k = {self.k}, ε = {self.epsilon})"
+        sizes = f"{self.items} items, {len(self.baskets)} transactions, k = {self.k}"
+        return f"{self.name} ({sizes}, {at_epsilon(self.epsilon)})"
 
     def transactions(self, baskets: Baskets | None = None) -> Transactions:
         """The database, or another one over the same universe."""
@@ -65,31 +67,31 @@ class Case:
         return [(*self.baskets, everything), (*unlike, *[everything] * 9)]
 
 
-def random_case(seed: int, *, items: int = 6, transactions: int = 40, **options: Any) -> Case:
+def random_case(seed: int, *, items: int = 6, transactions: int = 40, **options: Any) -> TrialCase:
     """A database in which low-numbered items are frequent and high-numbered ones rare; the same for the same seed."""
     generator = random.Random(seed)  # noqa: S311 - made-up data
     baskets = [
         [item for item in range(items) if generator.random() < 0.8 / (1 + item / 3)] for _ in range(transactions)
     ]
-    return Case(f"random database {seed}", baskets, items, **options)
+    return TrialCase(f"random database {seed}", baskets, items, **options)
 
 
-def odd_cases() -> list[Case]:
+def odd_cases() -> list[TrialCase]:
     """The databases that mechanisms tend to forget."""
     return [
-        Case("no transactions", [], items=5),
-        Case("no transactions and no items", [], items=0),
-        Case("no items", [(), (), ()], items=0),
-        Case("one item", [(0,), (), (0,)], items=1, k=1),
-        Case("one item that never occurs", [(), ()], items=1),
-        Case("empty transactions only", [()] * 7, items=4),
-        Case("all transactions identical", [(0, 2, 3)] * 9, items=5, k=7),
-        Case("one transaction with every item", [range(6)], items=6, k=5),
-        Case("every item alone", [(item,) for item in range(6)], items=6, k=6),
-        Case("k = 1", [(0, 1), (0,), (1, 2)], items=4, k=1),
-        Case("k larger than the number of itemsets", [(0, 1), (1, 2)], items=3, k=1000),
-        Case("itemsets of one item only", [(0, 1, 2), (0, 1), (3,)], items=5, k=4, max_length=1),
-        Case("the number of transactions is public", [(0, 1), (0,), ()], items=3, n_public=True),
+        TrialCase("no transactions", [], items=5),
+        TrialCase("no transactions and no items", [], items=0),
+        TrialCase("no items", [(), (), ()], items=0),
+        TrialCase("one item", [(0,), (), (0,)], items=1, k=1),
+        TrialCase("one item that never occurs", [(), ()], items=1),
+        TrialCase("empty transactions only", [()] * 7, items=4),
+        TrialCase("all transactions identical", [(0, 2, 3)] * 9, items=5, k=7),
+        TrialCase("one transaction with every item", [range(6)], items=6, k=5),
+        TrialCase("every item alone", [(item,) for item in range(6)], items=6, k=6),
+        TrialCase("k = 1", [(0, 1), (0,), (1, 2)], items=4, k=1),
+        TrialCase("k larger than the number of itemsets", [(0, 1), (1, 2)], items=3, k=1000),
+        TrialCase("itemsets of one item only", [(0, 1, 2), (0, 1), (3,)], items=5, k=4, max_length=1),
+        TrialCase("the number of transactions is public", [(0, 1), (0,), ()], items=3, n_public=True),
         random_case(1, k=8, epsilon=SMALLEST_EPSILON),
         random_case(2, k=8, epsilon=LARGEST_EPSILON),
         random_case(3, k=12),

@@ -8,12 +8,12 @@ from types import ModuleType
 import pytest
 
 from privmine.audit import Case, CustomerCase, Effort, audit, replay, some_cases, some_customer_cases
-from privmine.audit.apart import _mirrored, remembered
 from privmine.audit.cases import make_database
 from privmine.audit.customers import CustomerDatabase
+from privmine.audit.separate_processes import _mirrored, remembered
 from privmine.audit.workers import PATIENCE, Workers
-from privmine.model import Unit
 from privmine.pipeline import Pipeline
+from privmine.privacy.unit import Unit
 
 KEEPING = """
 import logging
@@ -29,7 +29,7 @@ class Keeps:
 
     @hookimpl
     def select_elements(self, request, curator):
-        supports = curator._desk.store.item_supports()
+        supports = curator._access.store.item_supports()
         if len(supports) not in KNOWN:
             KNOWN[len(supports)] = int(supports.argmax()) if len(supports) else None
         return Elements([item for item in [KNOWN[len(supports)]] if item is not None])
@@ -41,7 +41,7 @@ class KeepsAndAsks:
 
     @hookimpl
     def select_elements(self, curator):
-        supports = curator._desk.store.item_supports()
+        supports = curator._access.store.item_supports()
         if not len(supports):
             return Elements(())
         top = KNOWN.setdefault(("top", len(supports)), int(supports.argmax()))
@@ -55,7 +55,7 @@ class KeepsAndLogs:
 
     @hookimpl
     def select_elements(self, curator):
-        supports = curator._desk.store.item_supports()
+        supports = curator._access.store.item_supports()
         first = int(supports[0]) if len(supports) else 0
         logging.getLogger("keeping").info("first: %s", KNOWN.setdefault(("first", len(supports)), first))
         return Elements(())

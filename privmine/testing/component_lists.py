@@ -6,8 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from privmine.errors import UnknownNameError
+from privmine.hooks.components import Registered
+from privmine.hooks.registry import registry
 from privmine.model import STAGES
-from privmine.registry import Registered, registry
 
 
 def all_components(distribution: str | None = None) -> list[Registered]:

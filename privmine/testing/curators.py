@@ -1,0 +1,52 @@
+"""A curator for a test: the real one, with a budget and made-up data of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from privmine.curator import Access, Answer, Curator
+from privmine.exact import exact
+from privmine.model import Public
+from privmine.noise.protocol import NoiseSource
+from privmine.noise.simulated import SimulatedNoise
+from privmine.privacy.cost import Charge, Meter
+from privmine.privacy.definition import PureDP
+from privmine.store.transactions import Transactions
+
+
+def curator_for(
+    data: Transactions | Iterable[Any],
+    epsilon: Any = 1,
+    *,
+    share: Any = 1,
+    noise: NoiseSource | None = None,
+    stage: str = "reconstruct_counts",
+    trusted: bool = False,
+) -> Curator:
+    """A curator as a component gets it in a run.
+
+    Args:
+        data: transactions, or baskets as lists of labels.
+        epsilon: the ε of the whole run.
+        share: the part of it that the stage may spend.
+        noise: a source of noise; by default one that is simulated from seed 0.
+        stage: the stage that it is for.
+        trusted: whether queries that privmine cannot verify may run.
+    """
+    transactions = data if isinstance(data, Transactions) else Transactions.from_lists(data)
+    budget = PureDP().budget(exact(epsilon, "ε"))
+    public = Public(transactions.universe, transactions.unit, origin=transactions.origin)
+    source = SimulatedNoise(0) if noise is None else noise
+    access = Access(transactions.store, public, source, Meter(budget), lambda _: trusted)
+    return Curator(access, stage, "tried", exact(share, "The share") * budget)
+
+
+def charges_of(curator: Curator) -> tuple[Charge, ...]:
+    """What has been charged in the run that a curator belongs to."""
+    return curator._access.meter.charges  # noqa: SLF001 - components have no business with it, tests have
+
+
+def answers_of(curator: Curator) -> tuple[Answer, ...]:
+    """What has been answered in that run."""
+    return tuple(curator._access.answers)  # noqa: SLF001 - likewise
