@@ -5,7 +5,7 @@ adds them up, `checks` refuses unusable input, `values` is what users see, and `
 at which they ask.
 """
 
+from privmine.ledger.entries import APPROXIMATE, PURE, DatasetBudget, Entry, LedgerCharge
 from privmine.ledger.ledger import Ledger
-from privmine.ledger.values import APPROXIMATE, PURE, DatasetBudget, Entry, LedgerCharge
 
 __all__ = ["APPROXIMATE", "PURE", "DatasetBudget", "Entry", "Ledger", "LedgerCharge"]

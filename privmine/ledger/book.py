@@ -11,7 +11,7 @@ from attrs import define, field
 
 from privmine.errors import UnknownNameError
 from privmine.ledger.chain import AlteredError, Row
-from privmine.ledger.values import FAILED, FINISHED, TRANSACTION, UNFINISHED, DatasetBudget, Entry
+from privmine.ledger.entries import FAILED, FINISHED, TRANSACTION, UNFINISHED, DatasetBudget, Entry
 
 #: Begins the fingerprint of a source. Earlier versions of privmine wrote fingerprints of the data's content, without
 #: it; those are kept, because checksums are computed from them, and never compared with anything.

@@ -7,8 +7,8 @@ from typing import Any
 from unicodedata import normalize
 
 from privmine.errors import BudgetError, InputError
-from privmine.ledger.values import TRANSACTION, DatasetBudget
-from privmine.model import exact
+from privmine.exact import exact
+from privmine.ledger.entries import TRANSACTION, DatasetBudget
 from privmine.privacy import amount
 
 LONGEST_NAME = 200
@@ -35,11 +35,11 @@ def _name(value: Any, what: str) -> str:
     # Without this, é typed on two systems could be two datasets with a budget each.
     name = normalize("NFC", value)
     if not name or name != name.strip():
-        raise InputError(f"{what} must not be empty, nor start or end with a space: {name!r}.")
+        raise InputError(f"{what} must not be empty, and must not start or end with a space: {name!r}.")
     if not name.isprintable():
         raise InputError(f"{what} must not contain control or invisible characters: {name[:LONGEST_NAME]!a}.")
     if len(name) > LONGEST_NAME:
-        raise InputError(f"{what} has at most {LONGEST_NAME} characters, not {len(name)}.")
+        raise InputError(f"{what} must have at most {LONGEST_NAME} characters, not {len(name)}.")
     return name
 
 
@@ -54,7 +54,7 @@ def epsilon_amount(value: Any, what: str) -> Fraction:
     """Check an ε: more than 0 and exact."""
     epsilon = exact(value, what)
     if epsilon <= 0:
-        raise InputError(f"{what} must be more than 0; try 1 or 0.5.")
+        raise InputError(f"{what} must be more than 0. Try 1 or 0.5.")
     return _of_bearable_size(epsilon, what)
 
 
@@ -64,7 +64,7 @@ def delta_amount(value: Any, what: str) -> Fraction | None:
         return None
     delta = exact(value, what)
     if not 0 < delta < 1:
-        raise InputError(f"{what} must be more than 0 and less than 1, such as 1e-6; leave it out for pure ε.")
+        raise InputError(f"{what} must be more than 0 and less than 1, such as 1e-6. Leave it out for pure ε.")
     return _of_bearable_size(delta, what)
 
 
@@ -72,7 +72,7 @@ def _of_bearable_size(value: Fraction, what: str) -> Fraction:
     if value > LARGEST_AMOUNT:
         raise InputError(f"{what} must be at most {LARGEST_AMOUNT:,}.")
     if max(value.numerator, value.denominator).bit_length() > MOST_BITS:
-        raise InputError(f"{what} has too many digits to be counted exactly; use a shorter decimal number.")
+        raise InputError(f"{what} has too many digits to be counted exactly. Use a shorter decimal number.")
     return value
 
 
@@ -80,13 +80,13 @@ def refuse_mixing(budget: DatasetBudget, delta: Fraction | None) -> None:
     """Refuse a charge that is not counted in the dataset's own privacy definition."""
     if budget.total_delta is None and delta is not None:
         raise InputError(
-            f"The budget of {budget.name!r} is counted in pure ε, so a charge with a δ cannot be added to "
-            f"it. Release under pure ε, or use a dataset whose budget has a δ; definitions are never mixed."
+            f"The budget of {budget.name!r} is counted in pure ε, so a charge with a δ cannot be "
+            "added to it. Release under pure ε, or use a dataset whose budget has a δ."
         )
     if budget.total_delta is not None and delta is None:
         raise InputError(
-            f"The budget of {budget.name!r} is counted in (ε, δ), so a charge without a δ cannot be added "
-            f"to it. Release under (ε, δ), or use one with a pure ε budget; definitions are never mixed."
+            f"The budget of {budget.name!r} is counted in (ε, δ), so a charge without a δ cannot be "
+            "added to it. Release under (ε, δ), or use a dataset with a budget in pure ε."
         )
 
 
@@ -97,13 +97,12 @@ def refuse_another_unit(budget: DatasetBudget, unit: str) -> None:
     advice = (
         "Read the data without a unit"
         if budget.unit == TRANSACTION
-        else f"Read the data with unit={budget.unit!r} or merge_by={budget.unit!r} "
-        f"(--unit or --merge-by {budget.unit} on the command line)"
+        else f"Read the data with unit={budget.unit!r} or merge_by={budget.unit!r}"
     )
     raise InputError(
-        f"The budget of {budget.name!r} is counted for one {budget.unit}, but this run protects one {unit}, and "
-        f"what the two cost does not add up. Nothing was charged. {advice}, or charge a dataset whose budget was "
-        f"opened for one {unit}."
+        f"The budget of {budget.name!r} is counted for one {budget.unit}, but this run protects one "
+        f"{unit}, and the two costs do not add up. Nothing was charged. {advice}, or charge a dataset "
+        f"whose budget was opened for one {unit}."
     )
 
 
@@ -122,7 +121,7 @@ def _refuse_excess(name: str, symbol: str, requested: Fraction, remaining: Fract
     advice = (
         f"Ask for at most {symbol} = {amount(remaining)}."
         if remaining
-        else "Nothing more can be released of this dataset: a spent budget does not come back."
+        else "Nothing more can be released from this dataset: a spent budget does not come back."
     )
     raise BudgetError(
         f"A charge of {symbol} = {amount(requested)} exceeds the budget of {name!r}: {symbol} = "

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from attrs import fields
 
 from privmine.errors import UnknownNameError
-from privmine.ledger.values import DatasetBudget, Entry
+from privmine.ledger.entries import DatasetBudget, Entry
 from privmine.printable import json_text
 
 

@@ -163,7 +163,7 @@ def _make_durable(connection: sqlite3.Connection) -> None:
     # deleted, which is the moment of commit: no power cut takes a charge back after its noise was drawn.
     [mode] = connection.execute("PRAGMA journal_mode = DELETE").fetchone()
     if mode != "delete":
-        raise LedgerError(f"Another program keeps the ledger open in journal mode {mode!r}; close it first.")
+        raise LedgerError(f"Another program keeps the ledger open in journal mode {mode!r}. Close that program first.")
     connection.execute("PRAGMA synchronous = EXTRA")
     connection.execute("PRAGMA fullfsync = ON")  # macOS: past the drive's cache
 
@@ -186,9 +186,9 @@ def _refuse_what_is_no_ledger(path: Path) -> None:
     except (OSError, ValueError) as error:
         raise LedgerError(f"The ledger {str(path)!r} cannot be reached: {error}.") from error
     if stat.S_ISDIR(status.st_mode):
-        raise LedgerError(f"{path} is a folder, not a ledger; name a file.")
+        raise LedgerError(f"{path} is a folder, not a ledger. Name a file.")
     if not stat.S_ISREG(status.st_mode):
-        raise LedgerError(f"{path} is not a regular file; a ledger must be one.")
+        raise LedgerError(f"{path} is not a regular file. A ledger must be a regular file.")
     if status.st_size == 0:
         raise LedgerError(
             f"{path} is an empty file, not a ledger. If nothing was ever charged there, "
@@ -203,11 +203,11 @@ def _refuse_what_is_no_ledger(path: Path) -> None:
     except _DAMAGE as error:
         raise _explained(error, path, timeout=0) from error
     if application != APPLICATION_ID:
-        raise LedgerError(f"{path} is an SQLite database, but not a privmine ledger; it was left as it is.")
+        raise LedgerError(f"{path} is an SQLite database, but not a privmine ledger. It was not changed.")
     if version > FORMAT_WITH_UNITS:
         raise LedgerError(
-            f"The ledger {path} was written by a newer version of privmine (format {version}; this version "
-            f"reads formats up to {FORMAT_WITH_UNITS}). Upgrade privmine; nothing was charged."
+            f"The ledger {path} was written by a newer version of privmine (format {version}; this "
+            f"version reads formats up to {FORMAT_WITH_UNITS}). Nothing was charged. Upgrade privmine."
         )
     if version not in _SCHEMAS:
         raise _altered(path, f"its format is {version}, which no version of privmine wrote")
@@ -234,8 +234,8 @@ def _verified_page(path: Path, connection: sqlite3.Connection) -> Page:
 
 def _altered(path: Path, reason: str) -> LedgerError:
     return LedgerError(
-        f"The ledger {path} is damaged or was edited: {reason}. Nothing was charged. "
-        f"Restore it from a backup, and charge again what was released since."
+        f"The ledger {path} is damaged or was edited: {reason}. Nothing was charged. Restore it from "
+        "a backup, and charge again everything that was released since then."
     )
 
 
@@ -244,24 +244,25 @@ def _explained(error: BaseException, path: Path, timeout: float) -> LedgerError:
     kind = getattr(error, "sqlite_errorname", "")
     if kind.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
         return LedgerError(
-            f"The ledger {path} was locked by another process for more than {timeout:g} s. "
-            f"Nothing was charged; try again when that process is done."
+            f"The ledger {path} was locked by another process for more than {timeout:g} s. Nothing "
+            "was charged. Try again when that process has ended."
         )
     if kind.startswith("SQLITE_READONLY"):
         return LedgerError(
-            f"The ledger {path} cannot be written: the file or its folder is read-only. "
-            f"Nothing was charged; make both writable for you. (A copy is no way out: it would count apart.)"
+            f"The ledger {path} cannot be written: the file or its folder is read-only. Nothing was "
+            "charged. Make both writable. (Do not use a copy: it would be counted separately.)"
         )
     if kind.startswith(("SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_AUTH")):
         return LedgerError(
-            f"The ledger {path} cannot be opened. Nothing was charged; the file must be readable and "
-            f"writable for you, and its folder too, because a journal is kept there during a charge."
+            f"The ledger {path} cannot be opened. Nothing was charged. Make the file and its folder "
+            "readable and writable: a journal is kept there during a charge."
         )
     if kind.startswith(("SQLITE_IOERR", "SQLITE_FULL")):
         return LedgerError(
-            f"The ledger {path} could not be read or written to the end ({error}). Free some space or check "
-            f"the disk, then look at `privmine budget log` to see whether the last charge is in it."
+            f"The ledger {path} could not be read or written completely ({error}). Free some space or "
+            "check the disk. Then see with `privmine budget log` whether the last charge was "
+            "recorded."
         )
     if kind == "SQLITE_NOTADB":
-        return LedgerError(f"{path} is not a ledger: it is no SQLite database, or its beginning is damaged.")
+        return LedgerError(f"{path} is not a ledger: it is not an SQLite database, or its beginning is damaged.")
     return _altered(path, str(error))

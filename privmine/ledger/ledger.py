@@ -12,18 +12,19 @@ from typing import Any
 
 from attrs import field, frozen
 
-from privmine.errors import InputError, PrivmineWarning
+from privmine.errors import InputError, PrivmineError, PrivmineWarning
 from privmine.ledger import checks
 from privmine.ledger.book import PUBLIC, write_fraction
 from privmine.ledger.chain import Row
+from privmine.ledger.entries import TRANSACTION, DatasetBudget, Entry, LedgerCharge
 from privmine.ledger.export import log_text
 from privmine.ledger.file import Page, create, reading, writing
-from privmine.ledger.values import TRANSACTION, DatasetBudget, Entry, LedgerCharge
+from privmine.privacy.guarantee import Guarantee
 
 _LONGEST_WAIT = 24 * 60 * 60.0
 
 
-@frozen
+@frozen(repr=False)
 class Ledger:
     """The budgets of datasets in one file, counted over their whole life.
 
@@ -42,6 +43,18 @@ class Ledger:
     def _check_timeout(self, _: object, timeout: float) -> None:
         if not (isfinite(timeout) and 0 <= timeout <= _LONGEST_WAIT):
             raise InputError(f"The timeout must be between 0 s and a day ({_LONGEST_WAIT:g} s), not {timeout!r}.")
+
+    def __repr__(self) -> str:
+        """What is left of each budget; a file that cannot be read is named only."""
+        try:
+            budgets = self.show()
+        except PrivmineError:
+            budgets = ()
+        rows = [
+            f"  {budget.name}: {Guarantee(budget.remaining_epsilon)} left of {Guarantee(budget.total_epsilon)}"
+            for budget in budgets
+        ]
+        return "\n".join([f"Ledger({str(self.path)!r})", *rows])
 
     def init(
         self, dataset: str, epsilon: Any, delta: Any = None, *, unit: str = TRANSACTION, note: str = ""
@@ -69,8 +82,8 @@ class Ledger:
         with writing(self.path, self.timeout) as page:
             if name in page.book.budgets:
                 raise InputError(
-                    f"The dataset {name!r} already has a budget in {self.path}, and a total never changes. "
-                    f"Use it as it is, or choose another name for other data."
+                    f"The dataset {name!r} already has a budget in {self.path}, and a budget cannot "
+                    "be changed. Use it as it is, or choose another name for other data."
                 )
             stored = None if unit == TRANSACTION else unit
             page.append(_row("init", name, total_epsilon, total_delta, note=note, unit=stored))
@@ -96,13 +109,18 @@ class Ledger:
         """The log as text, "csv" or "json"; JSON has the budgets as well."""
         return log_text(format, *self._look_up(dataset))
 
-    def check(self, dataset: str, epsilon: Any, delta: Any = None, *, unit: str = TRANSACTION) -> DatasetBudget:
+    def check(
+        self, dataset: str, epsilon: Any, delta: Any = None, *, unit: str = TRANSACTION, source: str = ""
+    ) -> DatasetBudget:
         """What a charge would leave of a dataset's budget. What `charge` would refuse is refused; nothing is charged.
 
-        Args and errors are those of `charge`.
+        Args, errors and the warning are those of `charge`.
         """
+        order = name, *_ = _order(dataset, epsilon, delta, unit)
         with reading(self.path, self.timeout) as page:
-            return _after(page, *_order(dataset, epsilon, delta, unit))
+            after = _after(page, *order)
+            _warn_of_another(page, name, _keyed(page, source))
+        return after
 
     def charge(
         self,
@@ -132,23 +150,12 @@ class Ledger:
             InputError: an amount is not usable, or of another privacy definition or unit than the dataset's.
             LedgerError: the file cannot be used; nothing was charged.
         """
-        if not isinstance(source, str):
-            raise InputError(f"The source of a charge must be text, not {type(source).__name__}.")
         order = name, charged_epsilon, charged_delta, _ = _order(dataset, epsilon, delta, unit)
         note = checks.note_text(note)
         with writing(self.path, self.timeout) as page:
             _after(page, *order)
-            keyed = _keyed(page, source) if source else None
-            if keyed is not None and page.book.sources.get(name, keyed) != keyed:
-                # Before the charge, so that a warning turned into an error costs nothing. It depends on public
-                # words only: one that depended on the data would answer questions about it for free.
-                warnings.warn(
-                    f"The dataset {name!r} was first charged for another source, or for another list of items. A "
-                    f"budget belongs to the data, not to a name: check that this is the right dataset. (The contents "
-                    f"are not compared.)",
-                    PrivmineWarning,
-                    stacklevel=2,
-                )
+            keyed = _keyed(page, source)
+            _warn_of_another(page, name, keyed)  # before the charge, so that a warning turned into an error is free
             number = page.append(_row("charge", name, charged_epsilon, charged_delta, note=note, fingerprint=keyed))
         return LedgerCharge(number, name, charged_epsilon, charged_delta)
 
@@ -177,7 +184,7 @@ class Ledger:
             if row is None or row.dataset != charge.dataset:
                 raise InputError(f"Charge {charge.id} of {charge.dataset!r} is not in the ledger {self.path}.")
             if charge.id in page.book.endings:
-                raise InputError(f"Charge {charge.id} of {charge.dataset!r} was recorded as ended before.")
+                raise InputError(f"Charge {charge.id} of {charge.dataset!r} has already been recorded as ended.")
             page.append(_row(event, charge.dataset, charge=charge.id, note=note))
 
 
@@ -225,5 +232,26 @@ def _row(
     )
 
 
-def _keyed(page: Page, source: str) -> str:
+def _warn_of_another(page: Page, name: str, keyed: str | None) -> None:
+    """Warn if a dataset was charged for another source before.
+
+    Privacy: it depends on public words only. A warning that depended on the data would answer questions about it for
+    free.
+    """
+    if keyed is not None and page.book.sources.get(name, keyed) != keyed:
+        warnings.warn(
+            f"The dataset {name!r} was first charged for another source, or for another list of items. A budget "
+            "belongs to the data, not to a name: check that this is the right dataset. (The contents are not "
+            "compared.)",
+            PrivmineWarning,
+            stacklevel=3,
+        )
+
+
+def _keyed(page: Page, source: str) -> str | None:
+    """What the ledger keeps of a source; None if none was named."""
+    if not isinstance(source, str):
+        raise InputError(f"The source of a charge must be text, not {type(source).__name__}.")
+    if not source:
+        return None
     return PUBLIC + hmac.new(page.head.key, source.encode("utf-8", "surrogatepass"), "sha256").hexdigest()

@@ -63,7 +63,7 @@ def half_ledger(path: Path) -> None:
 
 
 BAD: dict[str, tuple[Callable[[Path], object], str]] = {
-    "text": (lambda path: path.write_text("milk bread\n" * 500), "is not a ledger: it is no SQLite database"),
+    "text": (lambda path: path.write_text("milk bread\n" * 500), "is not a ledger: it is not an SQLite database"),
     "short": (lambda path: path.write_bytes(b"SQLite"), "is not a ledger"),
     "empty": (lambda path: path.touch(), "is an empty file, not a ledger"),
     "folder": (lambda path: path.mkdir(), "is a folder, not a ledger"),

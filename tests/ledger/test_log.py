@@ -58,7 +58,7 @@ def test_a_charge_ends_once(ledger: Ledger) -> None:
     for stranger in (LedgerCharge(99, "orders", Fraction(1)), LedgerCharge(charge.id, "visits", Fraction(1))):
         with pytest.raises(InputError, match="is not in the ledger"):
             ledger.finish(stranger)
-    with pytest.raises(InputError, match="was recorded as ended before"):
+    with pytest.raises(InputError, match="has already been recorded as ended"):
         ledger.finish(charge)
 
 
@@ -79,7 +79,9 @@ def test_odd_notes(ledger: Ledger, note: object) -> None:
 def test_csv(ledger: Ledger) -> None:
     """The CSV has one line an entry, with exact amounts."""
     ledger.finish(ledger.charge("orders", "1/3", note='say "a, b"'))
-    rows = list(csv.DictReader(io.StringIO(ledger.export("csv", "orders"))))
+    text = ledger.export("csv", "orders")
+    assert "\r" not in text
+    rows = list(csv.DictReader(io.StringIO(text)))
     assert [row["sequence"] for row in rows] == ["1", "3", "4"]
     assert list(rows[0]) == list(ledger.log()[0].to_dict())
     assert (rows[1]["epsilon"], rows[1]["delta"], rows[1]["note"]) == ("1/3", "", 'say "a, b"')

@@ -190,6 +190,18 @@ FORGED = {
         row(2, "charge", "1/2"),
         row(3, "failed", charge=2, dataset="visits"),
     ],
+    "charge with a δ of a pure budget": [row(1, "init", "1/1"), evolve(row(2, "charge", "1/2"), delta="1/9")],
+    "charge without a δ of a budget with one": [evolve(row(1, "init", "1/1"), delta="1/9"), row(2, "charge", "1/2")],
+    "charged more δ than there was": [
+        evolve(row(1, "init", "1/1"), delta="1/9"),
+        evolve(row(2, "charge", "1/2"), delta="1/8"),
+    ],
+    "charge that ends twice": [
+        row(1, "init", "1/1"),
+        row(2, "charge", "1/2"),
+        row(3, "failed", charge=2),
+        row(4, "finished", charge=2),
+    ],
     "charge with a unit": [row(1, "init", "1/1"), evolve(row(2, "charge", "1/2"), unit="customer_id")],
     "unit that is none": [evolve(row(1, "init", "1/1"), unit="transaction")],
     "text that steers a terminal": [evolve(row(1, "init", "1/1"), note="\x1b[2J")],

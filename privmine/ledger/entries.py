@@ -8,8 +8,8 @@ from typing import Any
 
 from attrs import evolve, frozen
 
-from privmine.model import Unit
 from privmine.privacy import PureDP
+from privmine.privacy.unit import Unit
 
 #: The two privacy definitions that a dataset's budget can be counted in.
 PURE = PureDP.name
