@@ -41,7 +41,7 @@ def find_cliques(elements: Elements, limit: int) -> Cliques:
     whole = maximal_cliques(items, pairs)
     bases = without_contained(part for clique in whole for part in split_clique(clique, limit))
     notes = tuple(
-        f"A clique of {len(clique)} items was split; its pairs are covered, some of its triples are not."
+        f"A clique of {len(clique)} items was split: all its pairs are covered, but not all its triples."
         for clique in whole
         if len(clique) > limit
     )

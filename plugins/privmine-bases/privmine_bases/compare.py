@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from fractions import Fraction
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -19,6 +18,7 @@ from privmine.api import (
     Itemset,
     PrivmineError,
     Public,
+    PureDP,
     Registered,
     Request,
     Universe,
@@ -105,7 +105,7 @@ def compare(stage: str, path: Path, k: int, as_json: bool) -> None:
     if k < 1:
         raise InputError(f"k, the number of itemsets, must be at least 1, not {k}.")
     universe, elements = read_elements(path)
-    request = Request(min(k, universe.itemset_count()), k, Fraction(1), Public(universe))
+    request = Request(min(k, universe.itemset_count()), k, PureDP().cost(1), Public(universe))
     outcomes = compare_strategies(strategies(), request, elements)
     if as_json:
         print_json(as_data(outcomes, universe, elements))

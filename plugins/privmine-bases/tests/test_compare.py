@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ from privmine.api import (
     Elements,
     InputError,
     Public,
+    PureDP,
     Registered,
     Request,
     Universe,
@@ -46,7 +46,7 @@ def invoke(*arguments: str) -> str:
 def outcomes(*classes: type, elements: Elements | None = None) -> list[dict[str, Any]]:
     """What the comparison says of some classes."""
     universe = Universe.of(["a", "b", "c", "d"])
-    request = Request(5, 5, Fraction(1), Public(universe))
+    request = Request(5, 5, PureDP().cost(1), Public(universe))
     strategies = [Registered("construct_basis", cls.__name__, cls, "made-up", "1") for cls in classes]
     elements = elements or Elements([2, 0, 1], [(0, 1)])
     found: list[dict[str, Any]] = as_data(compare_strategies(strategies, request, elements), universe, elements)[

@@ -7,7 +7,7 @@ from itertools import combinations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from privmine_bases import CoveringDesign
+from privmine_bases.cover import CoveringDesign
 from privmine_bases.designs import covering_design, fewest_blocks
 
 from privmine.api import Elements, InputError

@@ -6,8 +6,8 @@ from itertools import combinations
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from privmine_bases import CliqueBasis, WorstCaseBasis
-from privmine_bases.worst_case import merge_within, pack, worst_variance
+from privmine_bases.cliques import CliqueBasis
+from privmine_bases.worst_case import WorstCaseBasis, merge_within, pack, worst_variance
 
 from privmine.api import Elements
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from privmine.api import at_epsilon
 from privmine.evaluation import Mean
 from privmine_paper.evidence import Evidence
 from privmine_paper.plan import PB, Panel, tf
@@ -205,7 +206,7 @@ def _every_length(found: Evidence) -> str:
                 means = [found.mean(panel.data, tf(m), k, epsilon) for epsilon in found.epsilons]
                 mark = " (best)" if m == found.best_length(panel.data, k) else ""
                 rows.append((_label(found, panel), k, f"{m}{mark}", *(_plain(mean) for mean in means)))
-    head = ("data", "k", "m", *(f"ε = {epsilon}" for epsilon in found.epsilons))
+    head = ("data", "k", "m", *(at_epsilon(epsilon) for epsilon in found.epsilons))
     return "## FNR of TF for every m\n\n" + table(head, rows) + "\n\n\\* proxy or synthetic."
 
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 from attrs import frozen
 
+from privmine.api import at_epsilon
 from privmine_paper.evidence import Evidence
 from privmine_paper.facts import CLOSE, CLOSE_SHARE, gamma_count
 from privmine_paper.plan import PB, tf
@@ -127,7 +128,7 @@ def _outperforms(found: Evidence, names: Iterable[str], significant: bool) -> tu
             if comparison.first >= comparison.second or not clear:
                 explained &= metric == "re" and strict[0] < strict[1] == float("inf")
                 exceptions.append(
-                    f"{data} k = {k} ε = {epsilon} {metric.upper()} {number(comparison.first)} against "
+                    f"{data} k = {k} {at_epsilon(epsilon)} {metric.upper()} {number(comparison.first)} against "
                     f"{number(comparison.second)} (p = {comparison.p:.2g})"
                 )
     text = f"{cells - len(exceptions)} of {cells} comparisons (FNR and RE, each k and ε)."
@@ -178,7 +179,7 @@ def _larger_k(found: Evidence) -> Statement:
         "PB with the larger k significantly outperforms TF with the smaller k.",
         "the confidence intervals of the mean FNR do not meet, at every ε",
         holds,
-        f"FNR at ε = {' / '.join(found.epsilons)}. " + ". ".join(parts) + ".",
+        f"FNR at {at_epsilon(*found.epsilons)}. " + ". ".join(parts) + ".",
     )
 
 
@@ -201,7 +202,7 @@ def _small_error(found: Evidence) -> Statement:
         "On both the relative error of PB is consistently small.",
         f"mean RE of at most {SMALL_ERROR} for every k and ε",
         worst[0] <= SMALL_ERROR,
-        f"The largest is {number(worst[0])}, on {worst[1]} with k = {worst[2]} at ε = {worst[3]}.",
+        f"The largest is {number(worst[0])}, on {worst[1]} with k = {worst[2]} at {at_epsilon(worst[3])}.",
     )
 
 
@@ -253,7 +254,7 @@ def _several_bases(found: Evidence) -> Statement:
         "Larger λ: on Retail and Kosarak a single basis is not feasible, and several are built.",
         "mean w above 1 at the largest ε",
         holds,
-        f"Means at ε = {found.epsilons[-1]}: " + "; ".join(parts) + ".",
+        f"Means at {at_epsilon(found.epsilons[-1])}: " + "; ".join(parts) + ".",
     )
 
 
@@ -294,7 +295,7 @@ def _k_400(found: Evidence) -> Statement:
         "On Kosarak PB is accurate even when k = 400.",
         f"mean FNR of at most {NEAR_ZERO} for ε ≥ 0.5",
         all(found.figure("kosarak", PB, largest, epsilon) <= NEAR_ZERO for epsilon in used),
-        f"FNR with k = {largest} at ε = {' / '.join(found.epsilons)}: {_figures(found, PB, 'kosarak', largest)}.",
+        f"FNR with k = {largest} at {at_epsilon(*found.epsilons)}: {_figures(found, PB, 'kosarak', largest)}.",
     )
 
 
@@ -310,7 +311,7 @@ def _tf_acceptable(found: Evidence) -> Statement:
         for _, k, epsilon in found.cells(["kosarak"])
         if k == found.panel("kosarak").k[0] and float(epsilon) >= 0.5
     }
-    listed = "; ".join(f"{data} k = {k} ε = {epsilon}" for data, k, epsilon in sorted(acceptable)) or "none"
+    listed = "; ".join(f"{data} k = {k} {at_epsilon(epsilon)}" for data, k, epsilon in sorted(acceptable)) or "none"
     figures = "; ".join(
         f"{data} k = {k} ({found.best_tf(data, k)}): {_figures(found, found.best_tf(data, k), data, k)}"
         for data in SPARSE
@@ -320,7 +321,7 @@ def _tf_acceptable(found: Evidence) -> Statement:
         "On these, TF has acceptable FNR only for k = 100 and ε ≥ 0.5 (the paper prints PB, and means TF).",
         f"mean FNR of TF with the best m is at most {ACCEPTABLE} on Kosarak with k = 100 and ε ≥ 0.5 and nowhere else",
         acceptable == expected,
-        f"Acceptable: {listed}. FNR at ε = {' / '.join(found.epsilons)}: {figures}.",
+        f"Acceptable: {listed}. FNR at {at_epsilon(*found.epsilons)}: {figures}.",
         "The paper gives no figure for acceptable; with another bound the set of cells is another.",
     )
 
@@ -337,7 +338,9 @@ def _retail_worst(found: Evidence) -> Statement:
                 ours, theirs = found.figure("retail", PB, k, epsilon), found.figure(panel.data, PB, k, epsilon)
                 if ours <= theirs:
                     largest = max(largest, theirs)
-                    exceptions.append(f"{panel.data} k = {k} ε = {epsilon}: {number(theirs)} against {number(ours)}")
+                    exceptions.append(
+                        f"{panel.data} k = {k} {at_epsilon(epsilon)}: {number(theirs)} against {number(ours)}"
+                    )
     text = f"{compared - len(exceptions)} of {compared} comparisons with a dataset of the same k."
     if exceptions:
         text += " No better than Retail: " + "; ".join(exceptions) + "."
@@ -387,7 +390,7 @@ def _aol_unfeasible(found: Evidence) -> Statement:
     """For AOL, TF cannot produce accurate results with m > 1, since |I| is large."""
     facts, panel = found.facts[AOL], found.panel(AOL)
     better = [
-        f"m = {m} k = {k} ε = {epsilon}: {number(longer)} against {number(one)}"
+        f"m = {m} k = {k} {at_epsilon(epsilon)}: {number(longer)} against {number(one)}"
         for k in panel.k
         for epsilon in found.epsilons
         for m in panel.lengths[1:]
@@ -399,7 +402,7 @@ def _aol_unfeasible(found: Evidence) -> Statement:
         "For AOL, TF cannot produce accurate results with m > 1, since |I| is large.",
         "mean FNR of TF with m = 2 and 3 is never below that with m = 1",
         not better,
-        f"FNR at ε = {' / '.join(found.epsilons)}: {figures}. γ·N with k = {panel.printed.k} and ε = 1: {gammas}, "
+        f"FNR at {at_epsilon(*found.epsilons)}: {figures}. γ·N with k = {panel.printed.k} and ε = 1: {gammas}, "
         f"against a k-th support of {facts.kth_support:,}."
         + (f" Better than m = 1: {'; '.join(better)}." if better else ""),
         "It is so in the cells listed, where pairs are found that m = 1 cannot find; in all others m > 1 is worse. "

@@ -141,7 +141,7 @@ def data_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_aol_like_is_generated_once(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is generated from the published itemsets, kept in the cache, and then needs them no longer."""
     assert describe("aol-like", data_dir).status == "missing"
-    with pytest.raises(DataError, match=r"aol-frequent-itemsets\.txt\.gz.*not at hand"):
+    with pytest.raises(DataError, match=r"aol-frequent-itemsets\.txt\.gz.*is not here"):
         open_dataset("aol-like", data_dir)
     source = data_dir / "aol-frequent-itemsets.txt"
     source.write_text("4 30 0.3\n9 20 0.2\n4 9 15 0.15\n")

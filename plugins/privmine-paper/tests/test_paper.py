@@ -21,7 +21,7 @@ from privmine.api import DataError, InputError, UnknownNameError
 from privmine.cli.commands import cli
 from privmine.datasets import DatasetInfo, Transactions, describe
 from privmine.evaluation import columns
-from privmine.evaluation.bench import Bench
+from privmine.evaluation.cell_runner import CellRunner
 
 SMALL = tuple(evolve(panel, k=(3, 6), printed=evolve(panel.printed, k=6)) for panel in plan.PANELS)
 
@@ -186,7 +186,7 @@ def test_the_whole_reproduction_in_small(tmp_path: Path, monkeypatch: pytest.Mon
     def refuse(*_: object) -> Any:
         raise AssertionError
 
-    monkeypatch.setattr(Bench, "run", refuse)
+    monkeypatch.setattr(CellRunner, "run", refuse)
     again = reproduce(*arguments, refuse, refuse, epsilons=("0.5", "2"))
     assert [statement.evidence for statement in again.statements] == [
         statement.evidence for statement in done.statements

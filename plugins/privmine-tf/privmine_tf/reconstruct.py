@@ -35,4 +35,5 @@ class DirectSupports:
             laws=[law],
             law_of=[0] * len(itemsets),
             total_law=law,
+            joint="independent",
         )

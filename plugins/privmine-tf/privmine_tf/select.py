@@ -6,7 +6,7 @@ from fractions import Fraction
 from math import floor, log
 from typing import Any, cast
 
-from attrs import Attribute, frozen
+from attrs import Attribute, evolve, frozen
 
 from privmine.api import (
     Curator,
@@ -77,20 +77,20 @@ class _ByTruncatedSupports:
         longest = self.m if request.max_length is None else min(self.m, request.max_length)
         candidates = universe.itemset_count(longest)
         k = min(request.k, candidates)
-        gamma = self.gamma
-        if gamma is None:
-            # Equation 3 has the ε of the run, of which this stage's share is meant to be one half. The noise
-            # for units of several transactions is that of one transaction at a fraction of ε.
-            epsilon = 2 * curator.remaining / request.public.unit.baskets
-            gamma = equation_3(k, candidates, epsilon, self.rho)
-        return TruncatedSupports(
+        query = TruncatedSupports(
             k=k,
             max_length=longest,
             item_count=len(universe),
-            gamma=gamma,
+            gamma=self.gamma or 0,
             explicit_limit=max(self.explicit_limit, k),
-            monotone=monotone,
+            monotone=False,
         )
+        gamma = self.gamma
+        if gamma is None:
+            # In the paper k draws have the rate ε/(4k). What the curator says of the published draw, which is not
+            # monotone, gives the ε that Equation 3 means, under any definition and for any unit.
+            gamma = equation_3(k, candidates, 4 * k * curator.rate_for(query, k), self.rho)
+        return evolve(query, gamma=gamma, monotone=monotone)
 
 
 @frozen

@@ -9,15 +9,11 @@ from pathlib import Path
 
 import privmine_tf
 import pytest
-from privmine_tf import (
-    DirectSupports,
-    Halves,
-    MonotoneTruncated,
-    NoisyTruncated,
-    NoLambda,
-    SelectedAsBases,
-    Truncated,
-)
+from privmine_tf.allocate import Halves
+from privmine_tf.construct import SelectedAsBases
+from privmine_tf.estimate import NoLambda
+from privmine_tf.reconstruct import DirectSupports
+from privmine_tf.select import MonotoneTruncated, NoisyTruncated, Truncated
 
 from privmine import Pipeline, PrivmineError, Transactions, groceries, mine
 from privmine.api import BasisSet, Elements, InputError, hookimpl
@@ -33,11 +29,11 @@ SELECTORS = [Truncated, MonotoneTruncated, NoisyTruncated]
 def test_a_run_spends_exactly_epsilon_in_two_halves(tiny, method, epsilon):
     """One half buys the choice, the other k + 1 supports; nothing is left and nothing is exceeded."""
     receipt = mine(tiny.transactions([[0, 1], [1, 2]], 4), 3, epsilon, method=method).receipt
-    assert [(charge.stage, charge.epsilon) for charge in receipt.charges] == [
+    assert [(charge.stage, charge.cost.amount) for charge in receipt.charges] == [
         ("select_elements", Fraction(epsilon) / 2),
         ("reconstruct_counts", Fraction(epsilon) / 2),
     ]
-    assert receipt.spent == Fraction(epsilon) == receipt.epsilon
+    assert receipt.spent.amount == Fraction(epsilon) == receipt.cost.amount
     assert "left unspent" not in {charge.mechanism for charge in receipt.charges}
     assert receipt.charges[1].query == "supports of 4 itemsets"
     assert all(charge.verified for charge in receipt.charges)
@@ -104,7 +100,7 @@ def test_odd_databases_give_a_release(tiny, method, simulate, baskets, items, k,
     release = mine(tiny.transactions(baskets, items), k, 1, method=method, simulate=simulate)
     assert len({found.items for found in release.itemsets}) == len(release.itemsets) == expected
     assert release.requested == k
-    assert release.receipt.spent == 1
+    assert release.receipt.spent.amount == 1
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -142,7 +138,7 @@ class NoLaplaceTop:
 
     def __init__(self):
         whole = SimulatedNoise(0)
-        self.laplace, self.select, self.below = whole.laplace, whole.select, whole.below
+        self.draws, self.add, self.select, self.below = whole.draws, whole.add, whole.select, whole.below
 
 
 def test_noise_that_cannot_select_by_noise_is_refused_before_a_charge(tiny):
@@ -196,7 +192,7 @@ def test_stages_mix_with_those_of_privbasis(construct, reconstruct):
         pipeline = Pipeline(select_elements=select, construct_basis=construct, reconstruct_counts=reconstruct)
         release = pipeline.run(groceries(), 30, 1, simulate=True, seed=5)
         assert 0 < len(release.itemsets) <= 30
-        assert release.receipt.spent == 1
+        assert release.receipt.spent.amount == 1
 
 
 def test_items_of_a_selection_are_those_of_its_itemsets(tiny):
@@ -211,7 +207,7 @@ def test_items_of_a_selection_are_those_of_its_itemsets(tiny):
             """Keep the result."""
             kept.append((stage, result))
 
-    Pipeline("tf", observers=[Watch()]).run(tiny.transactions([[0, 1, 2]] * 9, 5), 6, 1)
+    Pipeline("tf").run(tiny.transactions([[0, 1, 2]] * 9, 5), 6, 1, observers=[Watch()])
     elements = dict(kept)["select_elements"]
     assert len(elements.itemsets) == 6
     assert set(elements.items) == {item for found in elements.itemsets for item in found}

@@ -5,13 +5,13 @@ from __future__ import annotations
 from functools import cache
 
 import pytest
+from attrs import evolve
 
 from privmine import Pipeline
-from privmine.curator import Curator, Desk, Meter
 from privmine.noise.secure import SecureNoise
 from privmine.noise.simulated import SimulatedNoise
-from privmine.privacy import PureDP
-from privmine.request import Wish
+from privmine.pipeline.request import Wish
+from privmine.testing import curator_for
 
 BASKETS = [[0, 1], [0, 1], [0, 1, 2], [0], [0], [2]]  # supports: 0: 5, 1: 3, 2: 2, 01: 3, 02: 1, 12: 1
 # m, k, γ, M, and how many of the six candidates are listed
@@ -43,16 +43,15 @@ def outcomes(tiny, method, case, noise, runs):
     )
     transactions = tiny.transactions(BASKETS, 3)
     request = Wish(k, EPSILON).request(transactions)
-    share = plan.allocate_budget().select_elements * request.epsilon
+    share = plan.allocate_budget().select_elements
     store = RememberingStore(transactions.store)
     place = {found: position for position, found in enumerate(tiny.candidates(3, m))}
     drawn = []
     for _ in range(runs):
         # The stage alone, with a fresh budget each time: whole runs take far longer.
-        meter = Meter(request.epsilon)
-        desk = Desk(store, request.public, noise, PureDP(), meter, lambda query: False)
-        elements = component.select_elements(request, Curator(desk, "select_elements", method, share))
-        assert meter.spent == share
+        curator = curator_for(evolve(transactions, store=store), EPSILON, share=share, noise=noise)
+        elements = component.select_elements(request, curator)
+        assert not curator.remaining
         drawn.append(tuple(place[found] for found in elements.itemsets))
     return drawn
 

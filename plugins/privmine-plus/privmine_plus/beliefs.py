@@ -1,0 +1,202 @@
+"""What is believed of the candidates of sparse data, from all looks at them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from attrs import evolve, field, frozen
+from numpy.typing import NDArray
+
+from privmine.api import Answer, FloatArray, IntArray, Itemset, Request
+from privmine_plus.looks import Look, looks_of
+from privmine_plus.posterior import (
+    GRID,
+    IMPOSSIBLE,
+    expected_multiple,
+    log_likelihood,
+    log_odds,
+    log_prior,
+    mean_of,
+    probability,
+    quantile_of,
+)
+from privmine_plus.regime import Threshold
+
+#: Priors c^−α of items, of pairs, of pairs that independence predicts, and of longer itemsets.
+ITEM_PRIOR, PAIR_PRIOR, PREDICTED_PRIOR, LONG_PRIOR = 1.0, 1.5, 1.0, 0.7
+#: An item is kept if it reaches θ̂ with this probability, and at most so many times k items.
+_ITEM_CHANCE, MOST_ITEMS = 0.01, 5
+#: Beyond so many θ̂ the grid ends, and the count itself is the better estimate, unless its relative error is larger.
+_LARGE, _LARGE_ERROR = 4.0, 0.3
+#: A candidate that reaches θ̂ with less than this probability is dropped.
+_KEEP = 0.003
+#: What is decided: candidates that reach the threshold with less, or with more, than this probability.
+_DECIDED = 0.01
+
+
+@frozen(eq=False)
+class Beliefs:
+    """Candidates, and what is believed of their counts.
+
+    Attributes:
+        threshold: θ̂ and N̂.
+        itemsets: the candidates.
+        logs: the log-posterior of each, on the grid of multiples of θ̂.
+        counts: the mean of all looks at each, by inverse variance.
+        variances: the expected squared errors of those.
+    """
+
+    threshold: Threshold
+    itemsets: tuple[Itemset, ...] = field(repr=False)
+    logs: FloatArray = field(repr=False)
+    counts: FloatArray = field(repr=False)
+    variances: FloatArray = field(repr=False)
+
+    @property
+    def likely_multiple(self) -> float:
+        """The part of θ̂ that a count must reach to be likely: less where θ̂ itself is uncertain."""
+        return max(0.5, 1 - self.threshold.theta_scale / self.threshold.theta)
+
+    def chances(self) -> FloatArray:
+        """The probability of each to reach θ̂, give or take its noise."""
+        return probability(log_odds(self.logs, self.likely_multiple))
+
+    def is_large(self) -> NDArray[np.bool_]:
+        """Whether a count lies beyond the grid, as far as can be told: then it is its own best estimate."""
+        errors = np.sqrt(self.variances)
+        return (self.counts > _LARGE * self.threshold.theta) & (errors < _LARGE_ERROR * np.abs(self.counts))
+
+    def means(self) -> FloatArray:
+        """The posterior mean of each count; beyond the grid, the count itself."""
+        inside = mean_of(self.logs) * self.threshold.theta
+        return np.where(self.is_large(), np.maximum(self.counts, inside), inside)
+
+    def bounds(self) -> FloatArray:
+        """What the counts hardly exceed."""
+        theta = self.threshold.theta
+        return np.where(self.is_large(), np.inf, quantile_of(self.logs, 0.95) * theta)
+
+    def taken(self, places: IntArray) -> Beliefs:
+        """Only some of the candidates."""
+        return evolve(
+            self,
+            itemsets=tuple(self.itemsets[place] for place in places.tolist()),
+            logs=self.logs[places],
+            counts=self.counts[places],
+            variances=self.variances[places],
+        )
+
+    def joined(self, other: Beliefs) -> Beliefs:
+        """These candidates, then the others."""
+        return evolve(
+            self,
+            itemsets=(*self.itemsets, *other.itemsets),
+            logs=np.concatenate([self.logs, other.logs]),
+            counts=np.concatenate([self.counts, other.counts]),
+            variances=np.concatenate([self.variances, other.variances]),
+        )
+
+    def updated(self, look: Look, places: IntArray) -> Beliefs:
+        """After one more look at the candidates at these places, in the look's order."""
+        logs, counts, variances = self.logs.copy(), self.counts.copy(), self.variances.copy()
+        theta = self.threshold.theta
+        logs[places] += log_likelihood(look.values, look.scale, look.kept, look.misjudged, theta)
+        old, new = 1 / variances[places], 1 / look.variances
+        counts[places] = (counts[places] * old + look.counts * new) / (old + new)
+        variances[places] = 1 / (old + new)
+        return evolve(self, logs=logs, counts=counts, variances=variances)
+
+    def cut(self, k: int) -> float:
+        """The multiple of θ̂ that k of the candidates are expected to reach."""
+        doubt = 2 * self.threshold.theta_scale / self.threshold.theta
+        return expected_multiple(self.logs, k, max(0.3, 1 - doubt), 1 + doubt)
+
+    def odds(self, k: int) -> FloatArray:
+        """The log-odds of each to be among the first k."""
+        return log_odds(self.logs, self.cut(k))
+
+    def ranking(self, k: int) -> IntArray:
+        """All candidates, most likely to be among the first k first; ties by length, then item order."""
+        return in_public_order(self.itemsets, self.odds(k), self.counts)
+
+    def undecided(self, k: int) -> IntArray:
+        """Those of which it is not clear whether they are among the first k; at least a few."""
+        odds = self.odds(k)
+        chances = probability(odds)
+        open_ = np.flatnonzero((chances > _DECIDED) & (chances < 1 - _DECIDED))
+        if len(open_) < 8:
+            few = in_public_order(self.itemsets, -np.abs(odds), self.counts)[: max(8, k // 10)]
+            open_ = np.sort(few)
+        return open_
+
+
+def in_public_order(itemsets: Sequence[Itemset], *keys: FloatArray) -> IntArray:
+    """Places by falling keys, the first key first; ties by length, then item order, never by the data's order."""
+    order = sorted(range(len(itemsets)), key=lambda place: (len(itemsets[place]), itemsets[place]))
+    places = np.array(order, dtype=np.int64)
+    for key in reversed(keys):
+        places = places[np.argsort(-key[places], kind="stable")]
+    return places
+
+
+def beliefs_after(threshold: Threshold, look: Look, itemsets: Iterable[Itemset], alphas: FloatArray) -> Beliefs:
+    """What is believed after a first look, with a prior c^−α for each candidate."""
+    logs = log_prior(alphas) + log_likelihood(look.values, look.scale, look.kept, look.misjudged, threshold.theta)
+    return Beliefs(threshold, tuple(itemsets), logs, look.counts, look.variances)
+
+
+def item_beliefs(request: Request, threshold: Threshold, look: Look) -> Beliefs:
+    """The items that may matter, most promising first."""
+    # The posterior follows the noisy value, so that the largest values are enough of a large universe.
+    most = min(len(look.values), MOST_ITEMS * max(request.k, 1))
+    order = np.argsort(-look.values, kind="stable")[:most]
+    largest = evolve(look, values=look.values[order])
+    found = beliefs_after(threshold, largest, [(item,) for item in order.tolist()], np.full(most, ITEM_PRIOR))
+    kept = max(min(5, most), int((found.chances() >= _ITEM_CHANCE).sum()))
+    return found.taken(in_public_order(found.itemsets, found.chances(), found.counts)[:kept])
+
+
+def pair_beliefs(items: Beliefs, look: Look) -> Beliefs:
+    """The pairs that were looked at."""
+    assert look.itemsets is not None
+    means = dict(zip((item for (item,) in items.itemsets), items.means(), strict=True))
+    total, theta = items.threshold.total, items.threshold.theta
+    expected = np.array([means[low] * means[high] / total for low, high in look.itemsets])
+    alphas = np.where(expected >= theta / 2, PREDICTED_PRIOR, PAIR_PRIOR)
+    return _bounded(items, beliefs_after(items.threshold, look, look.itemsets, alphas))
+
+
+def long_beliefs(items: Beliefs, look: Look) -> Beliefs:
+    """The longer itemsets that were looked at."""
+    assert look.itemsets is not None
+    alphas = np.full(len(look.itemsets), LONG_PRIOR)
+    return _bounded(items, beliefs_after(items.threshold, look, look.itemsets, alphas))
+
+
+def _bounded(items: Beliefs, found: Beliefs) -> Beliefs:
+    """No itemset is more frequent than its items."""
+    limit = dict(zip((item for (item,) in items.itemsets), items.bounds(), strict=True))
+    most = np.array([min(limit[item] for item in itemset) for itemset in found.itemsets]) * 1.1
+    possible = GRID * found.threshold.theta <= most[:, None]
+    return evolve(found, logs=np.where(possible, found.logs, found.logs + IMPOSSIBLE))
+
+
+def beliefs_from(request: Request, threshold: Threshold, looks: Sequence[Look]) -> Beliefs | None:
+    """What is believed after the looks of a `bounded-levels` selection; None where there was none."""
+    if not looks or looks[0].itemsets is not None:
+        return None
+    items = item_beliefs(request, threshold, looks[0])
+    found = items
+    for later in looks[1:]:
+        if later.itemsets and len(later.itemsets[0]) == 2:
+            pairs = pair_beliefs(items, later)
+            found = found.joined(pairs.taken(np.flatnonzero(pairs.chances() >= _KEEP)))
+        else:
+            found = found.joined(long_beliefs(items, later))
+    return found
+
+
+def beliefs_of(request: Request, threshold: Threshold, answers: tuple[Answer, ...]) -> Beliefs | None:
+    """The same, from the noisy answers of the run."""
+    return beliefs_from(request, threshold, looks_of(answers))

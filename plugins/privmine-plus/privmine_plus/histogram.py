@@ -1,0 +1,106 @@
+"""What transactions hold of the candidates, from a noisy histogram; and what a bound would lose of it.
+
+T is the number of candidates that a transaction contains. With a bound m it adds min(1, m/T) to each of them.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+from attrs import field, frozen
+
+from privmine.api import FloatArray, IntArray
+
+#: Where the ranges of T begin; beyond 4 they grow by about 1.4.
+EDGES = (0, 1, 2, 3, 4, 6, 9, 13, 18, 26, 37, 52, 74, 105, 148, 210, 296, 418, 592, 836, 1182, 1672)
+#: The bounds to choose from.
+BOUNDS = (*range(1, 9), 10, 12, 14, 16, 20, 24, 28, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256)
+#: A range is believed to be empty where its count is below so many scales of the noise.
+_SMALL = 3.0
+
+
+def edges_for(most: int) -> tuple[int, ...]:
+    """The ranges that T can fall into where there are so many candidates."""
+    return tuple(edge for edge in EDGES if edge <= max(most, 1))
+
+
+def _middles(edges: tuple[int, ...]) -> FloatArray:
+    last = edges[-1] * (1.2 if edges[-1] > 4 else 1.0)
+    return np.array([*((low + high - 1) / 2 for low, high in pairwise(edges)), last])
+
+
+@frozen(eq=False)
+class Holdings:
+    """How many transactions hold how many candidates, cleaned of noise.
+
+    Attributes:
+        held: a typical T of each range.
+        counts: how many transactions are in it.
+    """
+
+    held: FloatArray = field(repr=False)
+    counts: FloatArray = field(repr=False)
+
+    @classmethod
+    def cleaned(cls, edges: tuple[int, ...], noisy: FloatArray, scale: float) -> Holdings:
+        """Believe the ranges around the largest count, outwards until three in a row drown in the noise."""
+        counts = np.zeros(len(edges))
+        if len(edges) > 1:
+            peak = 1 + int(np.argmax(noisy[1:]))
+            for places in (range(peak, len(edges)), range(peak - 1, 0, -1)):
+                missed = 0
+                for place in places:
+                    missed = missed + 1 if noisy[place] < _SMALL * scale else 0
+                    if missed == 3:
+                        break
+                    counts[place] = max(0.0, float(noisy[place]))
+        return cls(_middles(edges), counts)
+
+    def kept_at(self, bound: int, evenness: float = 0.0) -> float:
+        """The share of a count that is kept with a bound on each transaction; for arguments see `kept`."""
+        return self._kept(np.minimum(1.0, bound / np.maximum(self.held, 1.0)), evenness)
+
+    def kept(self, weights: IntArray, evenness: float = 0.0) -> float:
+        """The share of a count that is kept with a table of weights.
+
+        Args:
+            weights: what a transaction adds to each candidate, by T.
+            evenness: 0 where candidates are found in transactions in proportion to T, as the average occurrence
+                is; 1 where they are spread evenly over all transactions that hold any, as a very frequent one is.
+        """
+        table = np.append(weights, 0) / max(int(weights[1:2].sum()), 1)
+        return self._kept(np.interp(self.held, np.arange(len(table)), table), evenness)
+
+    def _kept(self, weight: FloatArray, evenness: float) -> float:
+        holding = self.counts * (self.held >= 1)
+        total = float(holding.sum())
+        if total <= 0:
+            return 1.0
+        by_occurrence = float((holding * self.held) @ weight / (holding @ self.held))
+        evenly = float(holding @ weight) / total
+        return max((1 - evenness) * by_occurrence + evenness * evenly, 0.02)
+
+
+def misjudged(kept: float) -> float:
+    """By how much a count may be off, relatively, since transactions that hold it differ from all others."""
+    lost = 1 - kept
+    return 0.5 * lost + 0.04 * lost / kept
+
+
+def best_bound(holdings: Holdings, theta: float, scale: float, most: int, evenness: float = 0.0) -> tuple[int, float]:
+    """The bound of least squared error for a count of about θ, and that error.
+
+    Args:
+        holdings: what transactions hold.
+        theta: the size of the counts that matter.
+        scale: the scale of the noise for a bound of 1.
+        most: the number of candidates: no larger bound is needed.
+        evenness: see `Holdings.kept`.
+    """
+    errors = {}
+    for bound in {min(bound, max(most, 1)) for bound in BOUNDS}:
+        kept = holdings.kept_at(bound, evenness)
+        errors[bound] = 2 * (bound * scale / kept) ** 2 + (misjudged(kept) * theta) ** 2
+    best = min(errors, key=lambda bound: (errors[bound], bound))
+    return best, errors[best]

@@ -1,0 +1,24 @@
+"""The pairs of the selected items, for `pair-moments`."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+from attrs import frozen
+
+from privmine.api import BasisSet, Elements, hookimpl, itemset
+from privmine_plus.pair_moments import NOTES
+
+
+@frozen
+class ItemPairs:
+    """Makes every pair of the selected items a basis: what `pair-moments` measures at once.
+
+    Privacy: looks at no data.
+    """
+
+    @hookimpl
+    def construct_basis(self, elements: Elements) -> BasisSet:
+        """Pair the items; see `Stages.construct_basis`."""
+        pairs = tuple(itemset(pair) for pair in combinations(elements.items, 2))
+        return BasisSet(pairs or (itemset(elements.items),), notes=NOTES, across=True)

@@ -1,0 +1,47 @@
+"""How far counts of the pair model are off: by noise of the moments, and by the model's own error."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from privmine.api import FloatArray, Itemset
+from privmine_plus.maxent import States
+
+#: What a pair model is off by itself, for each item beyond a pair: this part of √(c·(N − c)); an assumption.
+OWN_ERROR = 0.004
+#: Pairs and items are measured, so that there only the ridge makes the model differ from them.
+_LEAST_LENGTH = 0.1
+
+
+def noise_errors(states: States, itemsets: list[Itemset], noise: float, ridge: float) -> FloatArray:
+    """The standard deviation of the model's probability of each itemset, for moments with noise.
+
+    Let C be the covariance matrix of the products of signs. A small change d of the wanted moments changes the
+    parameters of a model of maximum entropy by (C + ridge)⁻¹·d, and the probability of an itemset by its covariance
+    with the products times that. The noise of different moments is uncorrelated.
+
+    Args:
+        states: the model.
+        itemsets: positions of items in the states.
+        noise: the standard deviation of the noise in a mean of products.
+        ridge: the penalty that the model was fitted with.
+    """
+    first, second = np.triu_indices(states.signs.shape[1], 1)
+    products = np.hstack([states.signs, states.signs[:, first] * states.signs[:, second]])
+    weighted = products * states.weights[:, None]
+    means = weighted.sum(axis=0)
+    covariance = weighted.T @ products - np.outer(means, means)
+    present = states.signs > 0
+    contained = np.zeros((len(itemsets), len(present)))
+    for place, itemset in enumerate(itemsets):
+        contained[place] = present[:, list(itemset)].all(axis=1)
+    with_itemset = contained @ weighted - np.outer(contained @ states.weights, means)
+    gradients = np.linalg.solve(covariance + ridge * np.eye(len(means)), with_itemset.T)
+    return noise * np.sqrt((gradients**2).sum(axis=0))
+
+
+def own_spread(counts: FloatArray, itemsets: list[Itemset], total: float) -> FloatArray:
+    """What the variance of the model's own error is a multiple of: pairs do not tell all about longer itemsets."""
+    inside = np.clip(counts, 1.0, max(total - 1.0, 1.0))
+    beyond = np.array([max(len(itemset) - 2, _LEAST_LENGTH) for itemset in itemsets])
+    return np.asarray(inside * np.maximum(total - inside, 1.0) * beyond)

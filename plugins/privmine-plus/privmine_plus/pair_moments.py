@@ -1,0 +1,145 @@
+"""Counts of a model of pairs, which is fitted to the noisy moments of some items."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+from attrs import frozen
+
+from privmine.api import (
+    Answer,
+    BasisSet,
+    BinCounts,
+    Cost,
+    Curator,
+    Itemset,
+    Measurement,
+    MomentMatrix,
+    NoisyCounts,
+    Request,
+    Supports,
+    hookimpl,
+    itemset,
+)
+from privmine_plus.bins import estimates
+from privmine_plus.bins_and_model import joined_counts
+from privmine_plus.budget import TOTAL_SHARE, affordable, price, scale_at
+from privmine_plus.cover import best_cover, cover_variance
+from privmine_plus.pair_model import PairModel
+from privmine_plus.regime import MOST_ITEMS
+
+#: Bins may follow where what is left buys noise of a scale below this part of the transactions.
+_MANY = 1 / 20_000
+#: The part of what is left that then goes to the moments.
+_MOMENTS_PART = Fraction(25, 100)
+#: Bins are counted where they promise errors below this part of the k-th support.
+_PRECISE = 0.3
+#: So many times k of the model's itemsets are covered by bases.
+_COVERED = 1.2
+#: What the intervals rest on, for the receipt.
+NOTES = (
+    "Counts are those of a model that was fitted to noisy counts of items and pairs. The intervals of items and pairs "
+    "follow from the noise. Those of longer itemsets also assume that the model itself is off by 0.4 % of √(c·(N − c)) "
+    "for each item beyond the second; on data where triples are no consequence of pairs they can be too narrow. "
+    "Where bins were counted after the moments, counts are those of the bins, or a mean of both that is weighted by "
+    "precision; the model's own error is then estimated from how far it is from the bins.",
+)
+
+
+def items_of(basis: BasisSet) -> Itemset:
+    """The items of the bases, in public order: those of the first bases, where there are more than a model can have."""
+    items: dict[int, None] = {}
+    for found in basis.bases:
+        items.update(dict.fromkeys(item for item in found if len(items) < MOST_ITEMS or item in items))
+    return itemset(list(items)[:MOST_ITEMS])
+
+
+def combined(estimates: list[tuple[float, float]]) -> tuple[float, float]:
+    """The mean of estimates (value, variance), weighted by inverse variance, and its variance."""
+    exactly = [(value, 0.0) for value, variance in estimates if variance == 0]
+    if exactly:
+        return exactly[0]
+    precision = sum(1 / variance for _, variance in estimates)
+    return sum(value / variance for value, variance in estimates) / precision, 1 / precision
+
+
+def known_totals(request: Request, answers: tuple[Answer, ...]) -> list[tuple[float, float]]:
+    """What is known of the number of transactions before the moments are measured: (value, variance)."""
+    if request.public.n is not None:
+        return [(float(request.public.n), 0.0)]
+    return [
+        (float(answer.values[0]), answer.noise.variance)
+        for answer in answers
+        if isinstance(answer, Measurement) and isinstance(answer.query, Supports) and answer.query.itemsets == ((),)
+    ]
+
+
+@frozen
+class PairMoments:
+    """Measures the moments of pairs, fits a model to them, and releases what is frequent in the model.
+
+    Where there are many transactions for the budget, the model's own error would outweigh noise. There the model only
+    says which itemsets matter; bases cover these, and their bins are counted, if that promises small errors.
+
+    Bias: counts are those of a model. They are drawn towards independent items by as much as noise hides how items
+    depend on each other, and those of three items and more are right only as far as pairs tell them. Where bins were
+    counted the model has a small weight, as far as the bins agree with it.
+
+    Privacy: one or two measurements of `MomentMatrix`, whose noise has the shape of the cone that moments lie in, or
+    one of them and one of bins (`BinCounts`), with all that is left of the budget. Which items and bases they measure,
+    and which of the two, follows from earlier noisy answers. Where no earlier stage measured the number of
+    transactions, a Laplace measurement does.
+    """
+
+    @hookimpl
+    def reconstruct_counts(
+        self, request: Request, basis: BasisSet, curator: Curator, answers: tuple[Answer, ...]
+    ) -> NoisyCounts:
+        """Measure and fit; see `Stages.reconstruct_counts`."""
+        items = items_of(basis)
+        totals = known_totals(request, answers)
+        if not totals:
+            share = min(TOTAL_SHARE, affordable(request, curator) / 10)
+            totals = known_totals(request, (curator.measure(Supports([()]), price(request, share)),))
+        left = affordable(request, curator)
+        if not items or basis.candidates is not None or scale_at(request, left) > _MANY * totals[0][0]:
+            return _wanted_counts(request, basis, fitted(items, totals, [_moments(items, curator)]))
+        first = _moments(items, curator, price(request, left * _MOMENTS_PART))
+        model = fitted(items, totals, [first])
+        found = model.top(round(_COVERED * request.k), request.max_length)
+        bases = best_cover(found)
+        if not bases or not _precise(request, curator, model.supports(found[: request.k])[-1], found, bases):
+            return _wanted_counts(request, basis, fitted(items, totals, [first, _moments(items, curator)]))
+        bins = estimates(curator.measure(BinCounts(bases)))
+        return joined_counts(model, bins, found, request.k, request.max_length)
+
+
+def _precise(
+    request: Request, curator: Curator, support: float, found: list[Itemset], bases: tuple[Itemset, ...]
+) -> bool:
+    """Whether the bins of bases promise errors of the itemsets that are small against the k-th support."""
+    scale = scale_at(request, affordable(request, curator)) * len(bases)
+    return 2 * scale**2 * cover_variance(found, bases) < (_PRECISE * support) ** 2
+
+
+def _moments(items: Itemset, curator: Curator, cost: Cost | None = None) -> Measurement:
+    return curator.measure(MomentMatrix(items), cost)
+
+
+def fitted(items: Itemset, totals: list[tuple[float, float]], answers: list[Measurement]) -> PairModel:
+    """The model of moments that were measured once or several times, which count by their precision."""
+    precisions = np.array([1 / answer.noise.variance for answer in answers])
+    matrices = np.array([MomentMatrix(items).matrix(answer.values) for answer in answers], dtype=float)
+    moments = np.tensordot(precisions, matrices, 1) / precisions.sum()
+    diagonals = [
+        (float(matrix[0, 0]), answer.noise.diagonal_variance) for matrix, answer in zip(matrices, answers, strict=True)
+    ]
+    return PairModel.of(items, moments, 1 / float(precisions.sum()), combined([*totals, *diagonals]))
+
+
+def _wanted_counts(request: Request, basis: BasisSet, model: PairModel) -> NoisyCounts:
+    """The model's counts of the candidates, or of what is most frequent in it."""
+    if basis.candidates is None:
+        return model.counts(model.top(request.k, request.max_length))
+    return model.counts([found for found in map(itemset, basis.candidates) if found and set(model.items) >= set(found)])

@@ -1,0 +1,128 @@
+"""What is believed of counts after noisy looks at them: log-posteriors on a grid of multiples of θ̂.
+
+Rows are candidates, columns the points of the grid. Everything here is a pure function of noisy numbers.
+"""
+
+from __future__ import annotations
+
+from math import log
+
+import numpy as np
+from attrs import field, frozen
+
+from privmine.api import FloatArray, IntArray
+
+_POINTS = 160
+#: Multiples of θ̂, evenly spaced on a logarithmic scale.
+GRID: FloatArray = np.exp(np.linspace(log(0.04), log(6.0), _POINTS))
+_LOG_GRID = np.log(GRID)
+#: What a count beyond reach of the bound on it loses: as good as impossible.
+IMPOSSIBLE = -1e5
+#: The most that the exponent of a prior is changed by.
+_MOST_TILT = 4.0
+
+
+def log_prior(alphas: FloatArray) -> FloatArray:
+    """c^−α for each α: rare itemsets are many."""
+    return -alphas[:, None] * _LOG_GRID
+
+
+def log_likelihood(
+    values: FloatArray, scale: FloatArray | float, kept: float, misjudged: float, theta: float
+) -> FloatArray:
+    """Of noisy values with Laplace noise, that count a share `kept` of each itemset, itself off by `misjudged`."""
+    counts = GRID * theta
+    spread = np.sqrt(np.asarray(scale)[..., None] ** 2 + (misjudged * kept * counts) ** 2 / 2)
+    return -np.abs(values[:, None] - kept * counts) / spread - np.log(spread)
+
+
+def normalised(logs: FloatArray) -> FloatArray:
+    """Probabilities, summing to 1 in each row."""
+    weights = np.exp(logs - logs.max(axis=1, keepdims=True, initial=-np.inf))
+    shares: FloatArray = weights / weights.sum(axis=1, keepdims=True)
+    return shares
+
+
+def log_odds(logs: FloatArray, multiple: float) -> FloatArray:
+    """Of a count of at least this multiple of θ̂ against a smaller one."""
+    place = min(max(int(np.searchsorted(GRID, multiple)), 1), _POINTS - 1)
+    return _log_sum(logs[:, place:]) - _log_sum(logs[:, :place])
+
+
+def probability(odds: FloatArray) -> FloatArray:
+    """From log-odds."""
+    chances: FloatArray = 1 / (1 + np.exp(-np.clip(odds, -50, 50)))
+    return chances
+
+
+def _log_sum(logs: FloatArray) -> FloatArray:
+    largest = logs.max(axis=1, initial=-np.inf)
+    sums: FloatArray = largest + np.log(np.exp(logs - largest[:, None]).sum(axis=1))
+    return sums
+
+
+def mean_of(logs: FloatArray) -> FloatArray:
+    """The posterior means, as multiples of θ̂."""
+    means: FloatArray = normalised(logs) @ GRID
+    return means
+
+
+def quantile_of(logs: FloatArray, level: float) -> FloatArray:
+    """The grid points that the counts do not exceed with this probability, as multiples of θ̂."""
+    below = np.cumsum(normalised(logs), axis=1)
+    places: IntArray = np.minimum((below < level).sum(axis=1), _POINTS - 1)
+    return np.take(GRID, places)
+
+
+def expected_multiple(logs: FloatArray, k: int, low: float, high: float) -> float:
+    """The multiple of θ̂ that k counts are expected to reach, within bounds."""
+    reached = np.cumsum(normalised(logs).sum(axis=0)[::-1])[::-1]
+    place = min(int((reached >= k).sum()), _POINTS - 1)
+    return float(min(max(GRID[place], low), high))
+
+
+def tilted(logs: FloatArray, multiple: float, wanted: float) -> FloatArray:
+    """The log-posteriors under a flatter prior: so flat that `wanted` counts are expected to reach this multiple of θ̂.
+
+    Where noise drowns all looks the prior alone would speak, and it says that counts are small. But k itemsets
+    reach the k-th support, and most of them are among the candidates.
+    """
+    place = min(max(int(np.searchsorted(GRID, multiple)), 1), _POINTS - 1)
+
+    def falls_short(change: float) -> bool:
+        return float(normalised(logs + change * _LOG_GRID)[:, place:].sum()) < wanted
+
+    if not falls_short(0.0):
+        return logs
+    low, high = 0.0, _MOST_TILT
+    for _ in range(10):
+        middle = (low + high) / 2
+        low, high = (middle, high) if falls_short(middle) else (low, middle)
+    return logs + high * _LOG_GRID
+
+
+@frozen(eq=False)
+class CredibleLaw:
+    """A belief about a count, as the law of the error of the number that is released for it.
+
+    Attributes:
+        distances: how far each possible count is from the released one, rising.
+        below: the probability of being at most that far.
+        stretch: what all widths are multiplied by.
+    """
+
+    distances: FloatArray = field(repr=False)
+    below: FloatArray = field(repr=False)
+    stretch: float = 1.0
+
+    @classmethod
+    def of(cls, values: FloatArray, probabilities: FloatArray, released: float, stretch: float = 1.0) -> CredibleLaw:
+        """The belief that the count is one of the values, with these probabilities."""
+        distances = np.abs(values - released)
+        order = np.argsort(distances, kind="stable")
+        return cls(distances[order], np.cumsum(probabilities[order]), stretch)
+
+    def half_width(self, level: float) -> float:
+        """The least distance that the count is within, with a probability of at least `level`."""
+        place = min(int(np.searchsorted(self.below, level)), len(self.distances) - 1)
+        return self.stretch * float(self.distances[place])

@@ -1,0 +1,191 @@
+"""The pure functions of the sparse method: histograms, beliefs, candidates, covers, bins."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from privmine_plus.beliefs import Beliefs, in_public_order
+from privmine_plus.bins import estimates, superset_sums
+from privmine_plus.budget import scale_of
+from privmine_plus.cover import best_cover, cover_variance
+from privmine_plus.grow import grown, promising_pairs
+from privmine_plus.histogram import Holdings, best_bound, edges_for, misjudged
+from privmine_plus.posterior import GRID, CredibleLaw, log_likelihood, log_prior, mean_of, probability
+from privmine_plus.regime import Threshold
+from privmine_plus.released import released
+
+from privmine import Pipeline, Transactions
+from privmine.api import BinCounts, Measurement, fair_weights, hookimpl
+from privmine.privacy import DiscreteLaplace, Laplace, Noise
+
+
+def holdings(counts, scale=1.0):
+    """A histogram over the first ranges: T of 0, 1, 2, 3, 4 to 5."""
+    return Holdings.cleaned(edges_for(5)[: len(counts)], np.array(counts, dtype=float), scale)
+
+
+def test_edges_end_with_the_number_of_candidates():
+    """No transaction holds more candidates than there are, so no range begins beyond that."""
+    assert edges_for(1) == (0, 1)
+    assert edges_for(7) == (0, 1, 2, 3, 4, 6)
+    assert edges_for(0) == (0, 1)
+
+
+def test_ranges_beyond_the_noise_are_believed_to_be_empty():
+    """Three ranges in a row below three scales end the histogram, in both directions from its peak."""
+    found = Holdings.cleaned(edges_for(30), np.array([9, 0, 1, 2, 900, 800, 2, 1, -2, 500.0]), 10.0)
+    assert found.counts.tolist() == [0, 0, 1, 2, 900, 800, 2, 1, 0, 0]
+
+
+def test_what_a_bound_keeps_is_the_share_of_occurrences():
+    """100 transactions with 1 candidate and 100 with 3: a bound of 1 keeps 200 of 400 occurrences."""
+    found = holdings([50, 100, 0, 100])
+    assert found.kept_at(1) == pytest.approx(0.5)
+    assert found.kept_at(3) == 1
+    assert found.kept_at(1, evenness=1) == pytest.approx(2 / 3)
+    assert found.kept(fair_weights(1, 1000, 5)) == pytest.approx(0.5, abs=1e-3)
+
+
+def test_no_transactions_lose_nothing():
+    """An empty histogram gives no reason to correct anything."""
+    assert holdings([7, 0, 0]).kept_at(1) == 1
+    assert misjudged(1.0) == 0
+
+
+def test_the_bound_follows_the_noise():
+    """With little noise a large bound loses nothing; with much noise a bound of 1 is best."""
+    found = holdings([0, 100, 100, 100, 100])
+    assert best_bound(found, 1000.0, 0.01, 5)[0] >= 4
+    assert best_bound(found, 1000.0, 1e5, 5)[0] == 1
+    assert best_bound(found, 1000.0, 0.01, 2)[0] <= 2
+
+
+def test_beliefs_follow_precise_looks():
+    """A look with little noise decides; one with much noise leaves the prior."""
+    theta, values = 100.0, np.array([50.0, 200.0])
+    sharp = log_prior(np.ones(2)) + log_likelihood(values, 0.5, 1.0, 0.0, theta)
+    assert mean_of(sharp) * theta == pytest.approx(values, rel=0.03)
+    vague = log_prior(np.ones(2)) + log_likelihood(values, 1e6, 1.0, 0.0, theta)
+    assert mean_of(vague)[0] == pytest.approx(mean_of(vague)[1], rel=1e-3)
+    assert probability(np.array([-1e9, 0.0, 1e9])).tolist() == pytest.approx([0, 0.5, 1])
+
+
+def test_a_credible_law_has_its_quantiles():
+    """Half-widths grow with the level, hold the promised probability, and stretch."""
+    law = CredibleLaw.of(np.array([8.0, 9, 10, 11, 14]), np.array([0.1, 0.2, 0.4, 0.2, 0.1]), 10.0)
+    assert [law.half_width(level) for level in (0.3, 0.5, 0.85, 0.95)] == [0, 1, 2, 4]
+    assert CredibleLaw.of(np.array([9.0, 10]), np.array([0.5, 0.5]), 10.0, 3.0).half_width(0.9) == 3
+
+
+def test_ties_go_by_length_then_item_order():
+    """Equal keys never leave the order to chance or to the order of the arguments."""
+    itemsets = [(2, 3), (5,), (1, 9), (0,)]
+    order = in_public_order(itemsets, np.zeros(4))
+    assert [itemsets[place] for place in order] == [(0,), (5,), (1, 9), (2, 3)]
+    assert in_public_order(itemsets, np.array([0, 1.0, 0, 1]), np.array([5.0, 0, 0, 0])).tolist() == [3, 1, 0, 2]
+
+
+def beliefs(counts, theta=100.0, total=1000.0):
+    """Beliefs that are nearly certain."""
+    values = np.array(list(counts.values()), dtype=float)
+    logs = log_prior(np.ones(len(values))) + log_likelihood(values, 0.5, 1.0, 0.0, theta)
+    return Beliefs(Threshold(theta, 1.0, total, None), tuple(counts), logs, values, np.full(len(values), 0.5))
+
+
+def test_pairs_need_likely_items():
+    """Pairs of items that reach θ̂ are worth a look; rare items are not."""
+    found = promising_pairs(beliefs({(7,): 300, (3,): 200, (5,): 20}))
+    assert found == [(3, 7)]
+
+
+def test_longer_itemsets_grow_from_likely_pairs():
+    """A triple needs all its pairs, and its predicted count; a limit of the length is kept."""
+    items = beliefs({(1,): 400, (2,): 400, (3,): 400, (4,): 400})
+    pairs = beliefs({(1, 2): 390, (1, 3): 390, (2, 3): 390, (1, 4): 150})
+    assert grown(items, pairs, 50, None) == [(1, 2, 3)]
+    assert grown(items, pairs, 50, 2) == []
+
+
+def test_a_cover_contains_all_that_is_wanted():
+    """Every itemset is inside a basis, no basis is longer than 12 and none is inside another."""
+    wanted = [(1, 2, 3), (2, 3, 4), (9,), (8, 9), (20, 21, 22), (5,)]
+    bases = best_cover(wanted)
+    assert all(any(set(found) <= set(basis) for basis in bases) for found in wanted)
+    assert cover_variance(wanted, bases) < np.inf
+    assert cover_variance([(1, 30)], bases) == np.inf
+    assert best_cover(wanted, 1) == ((1, 2, 3, 4, 5, 8, 9, 20, 21, 22),)
+    assert best_cover([]) == best_cover(wanted, 0) == ()
+    assert best_cover([(item,) for item in range(2000)]) == ()
+
+
+def bin_answer(bases, rows):
+    """Bins without noise worth mentioning."""
+    store = Transactions.from_lists(rows, range(6)).store
+    query = BinCounts(bases)
+    return Measurement(query, query.evaluate(store), Laplace(Fraction(1, 1000)), "reconstruct_counts")
+
+
+def test_bins_give_the_exact_counts_without_noise():
+    """Sums over supersets are supports, whichever bases they come from, and N is that of the empty itemset."""
+    rows = [[0, 1, 2], [0, 1], [1, 4], [], [0, 2, 4]]
+    found = estimates(bin_answer([(0, 1, 2), (1, 4), (0, 2)], rows))
+    assert found.counts[()] == 5
+    for itemset, count in found.counts.items():
+        assert count == pytest.approx(sum(set(itemset) <= set(row) for row in rows)), itemset
+    assert superset_sums(np.array([1.0, 2, 3, 4])).tolist() == [10, 6, 7, 4]
+
+
+def test_two_bases_are_better_than_one():
+    """The law of a count that two bases tell is narrower than that of each."""
+    one = estimates(bin_answer([(0, 1, 2)], [[0]]))
+    both = estimates(bin_answer([(0, 1, 2), (0, 2)], [[0]]))
+    assert both.variance((0, 2)) < one.variance((0, 2))
+    assert both.law((0, 2)).standard_error == pytest.approx(both.variance((0, 2)) ** 0.5)
+
+
+def test_sure_counts_are_released_as_measured():
+    """A precise count keeps its value, an imprecise one moves towards what counts usually are."""
+    sure = released(beliefs({(1,): 210.0}), None, 1)
+    assert sure.counts.tolist() == [210.0]
+    vague = Beliefs(Threshold(100.0, 1.0, 1000.0, None), ((1,),), log_prior(np.ones(1)), np.zeros(1), np.array([1e9]))
+    found = released(vague, None, 1)
+    assert 0 < found.counts[0] < 6 * 100
+    assert found.laws[0].half_width(0.99) <= GRID[-1] * 100
+
+
+def test_levels_and_refinement_tell_the_same_story():
+    """What refinement believes before its own look is what selection has handed over."""
+    kept = {}
+
+    class Watch:
+        """Keeps results."""
+
+        @hookimpl
+        def stage_finished(self, stage, result):
+            """Keep the result."""
+            kept[stage] = result
+
+    rows = [[1, 2, 3]] * 900 + [[2, 3]] * 500 + [[item] for item in range(24) for _ in range(30)]
+    Pipeline("plus", select_elements="bounded-levels", construct_basis="first-fit", reconstruct_counts="refine").run(
+        Transactions.from_lists(rows, range(24)), 7, 2, simulate=True, seed=4, observers=[Watch()]
+    )
+    elements, basis, counts = (kept[stage] for stage in ("select_elements", "construct_basis", "reconstruct_counts"))
+    named = {*((item,) for item in elements.items), *elements.itemsets}
+    assert set(basis.candidates) == named
+    assert named <= set(counts.itemsets)
+    assert {(2, 3), (1, 2)} <= named
+    assert (1, 2, 3) in counts.itemsets
+
+
+def test_a_scale_is_told_by_the_standard_deviation() -> None:
+    """Noise of another shape has a scale of another meaning, but a standard deviation of the same."""
+
+    class Other(Noise):
+        @property
+        def variance(self) -> float:
+            return 50.0
+
+    assert scale_of(Other(3)) == 5
+    assert scale_of(Laplace(7)) == scale_of(DiscreteLaplace(7)) == pytest.approx(7)
