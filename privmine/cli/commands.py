@@ -15,9 +15,10 @@ from privmine.cli.groups import DeferredCommand, OpenGroup
 from privmine.cli.interrupts import was_interrupted
 from privmine.cli.own_commands import OWN_COMMANDS
 from privmine.cli.screen import drop_output, fail
+from privmine.cli.spelling import in_shell
 from privmine.errors import PrivmineError
-from privmine.extensions import Extension
-from privmine.hookspecs import PROJECT
+from privmine.hooks.extensions import Extension
+from privmine.hooks.specs import PROJECT
 from privmine.printable import printable_lines
 
 # Without it, paragraphs of the help run into one another.
@@ -67,13 +68,13 @@ def run() -> None:
         if isinstance(error, OSError) and error.errno in _FULL:
             drop_output()
             # Not 1, which says of an audit that it found a violation.
-            _end(f"The result cannot be written: {error.strerror}. Make room, or send it elsewhere.", 2)
+            _end(f"The result cannot be written: {error.strerror}. Free some space, or send the result elsewhere.", 2)
         # An unforeseen error's message may quote what it failed on, so it is shown only on request.
         if os.environ.get("PRIVMINE_DEBUG"):
             raise
         _end(
-            f"Internal error ({type(error).__name__}). Its details may contain data and are withheld; "
-            "set PRIVMINE_DEBUG=1 to see them, and please report it.",
+            f"Internal error ({type(error).__name__}). The details are not shown, because they may "
+            "contain data. Set PRIVMINE_DEBUG=1 to see them, and please report the error.",
             1,
         )
 
@@ -86,4 +87,4 @@ def _end(message: str, code: int) -> NoReturn:
 
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    click.echo(f"privmine: warning: {printable_lines(str(message))}", err=True)
+    click.echo(f"privmine: warning: {printable_lines(in_shell(str(message)))}", err=True)

@@ -6,9 +6,9 @@ from typing import Any
 
 import rich_click as click
 
-from privmine.entries import third_parties
 from privmine.errors import PluginError, UnknownNameError
-from privmine.extensions import Extension
+from privmine.hooks.entry_points import third_parties
+from privmine.hooks.extensions import Extension
 
 
 class DeferredCommand(click.RichCommand):
@@ -48,9 +48,9 @@ class OpenGroup(click.RichGroup):
         """Add the commands of plugins; it takes a while, so that it is done where the list or one of them is needed."""
         if not third_parties():
             return
-        from privmine.registry import registry  # It takes a while to load.
+        from privmine.hooks.registry import commands_of_plugins  # It takes a while to load.
 
-        for name, found in registry().all_of("command").items():
+        for name, found in commands_of_plugins().items():
             group, _, word = name.rpartition(" ")
             if group == self._within and word not in self.commands:
                 self.add_command(DeferredCommand(found))
@@ -74,7 +74,7 @@ class OpenGroup(click.RichGroup):
         return super().resolve_command(ctx, args)
 
     def _refuse(self, name: str) -> None:
-        from privmine.registry import registry
+        from privmine.hooks.registry import registry
 
         raise UnknownNameError(
             "command", name, self.commands, hint=registry().hint("command", f"{self._within} {name}".strip())

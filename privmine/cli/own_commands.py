@@ -3,50 +3,56 @@
 from __future__ import annotations
 
 OWN_COMMANDS = (
-    ("mine", "privmine.cli.mine:mine", "Release the most frequent itemsets of DATA under differential privacy."),
+    (
+        "mine",
+        "privmine.cli.mine_command:mine",
+        "Release the most frequent itemsets of DATA under differential privacy.",
+    ),
     (
         "plan",
-        "privmine.cli.plan:plan",
-        "Tell how exact a release would be and what it would spend on what, before anything is spent.",
+        "privmine.cli.plan_command:plan",
+        "Show how exact a release would be and how it would spend its budget, before anything is spent.",
     ),
     (
         "rules",
-        "privmine.cli.rules:rules",
-        "Show the association rules of RELEASE, a .csv, .json or .parquet file that `privmine mine` saved.",
+        "privmine.cli.rules_command:rules",
+        "Show the association rules of RELEASE, a file that `privmine mine` saved.",
     ),
+    ("plot", "privmine.cli.plot_command:plot", "Draw RELEASE: supports, items that go together, or rules."),
+    ("diff", "privmine.cli.diff_command:diff", "Tell what changed from FIRST to SECOND, two releases."),
     (
         "convert",
-        "privmine.cli.convert:convert",
+        "privmine.cli.convert_command:convert",
         "Copy the transactions of DATA to OUT, in another format or layout.",
     ),
     (
         "plugins",
-        "privmine.cli.plugins:plugins",
-        "List all that is known by name and where it comes from, and plugins that failed to load.",
+        "privmine.cli.plugins_command:plugins",
+        "List everything that is known by name, where it comes from, and plugins that failed to load.",
     ),
     (
         "budget",
-        "privmine.cli.budget:budget",
-        "Keep the privacy budget of your datasets over their whole life, in a ledger file.",
+        "privmine.cli.budget_command:budget",
+        "Keep the privacy budget of your datasets in a ledger file.",
     ),
     (
         "audit",
-        "privmine.cli.audit:audit",
+        "privmine.cli.audit_command:audit",
         "Look for violations of privacy in pipelines and components; without arguments, in all that are registered.",
     ),
     (
         "new",
-        "privmine.cli.new:new",
-        "Write a plugin distribution called NAME: a component that works, its tests, a README and a CI workflow.",
+        "privmine.cli.new_command:new",
+        "Write a plugin distribution called NAME: a working component, its tests, a README and a CI workflow.",
     ),
     (
         "datasets",
-        "privmine.cli.datasets:datasets",
-        "List the datasets that are known by name, describe one, or see that it is there.",
+        "privmine.cli.datasets_command:datasets",
+        "List the datasets that are known by name, describe one, or check that it is there.",
     ),
     (
         "experiment",
-        "privmine.cli.experiment:experiment",
-        "Measure pipelines against exact data, as an experiment file says.",
+        "privmine.cli.experiment_command:experiment",
+        "Measure pipelines against exact data, as described in an experiment file.",
     ),
 )

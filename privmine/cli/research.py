@@ -47,7 +47,7 @@ def resumable(target: Path) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        fail(f"Interrupted. What is done is in {target}; the same command goes on from there.", 130)
+        fail(f"Interrupted. Finished runs are in {target}; repeat the command to continue.", 130)
 
 
 @contextmanager

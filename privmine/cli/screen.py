@@ -15,7 +15,8 @@ from rich.markup import escape
 from rich.status import Status
 from rich.table import Table
 
-from privmine.hookspecs import hookimpl
+from privmine.cli.spelling import in_shell
+from privmine.hooks.specs import hookimpl
 from privmine.printable import json_text, printable_lines
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ def drop_output() -> None:
 
 def fail(message: str, code: int) -> NoReturn:
     """End the program with a sentence on stderr."""
-    click.echo(f"privmine: {printable_lines(message)}", err=True)
+    click.echo(f"privmine: {printable_lines(in_shell(message))}", err=True)
     sys.exit(code)
 
 

@@ -11,7 +11,7 @@ import pytest
 import privmine as pm
 
 #: By its name, since the package has a function of the same name.
-READER = import_module("privmine.io.read")
+READER = import_module("privmine.io.readers.dispatch")
 #: Enough rows that a look at the first ones does not come to the last.
 ROWS = 40_000
 COLUMNS = ("--transaction", "order_id", "--item", "product")
@@ -72,9 +72,9 @@ KNOWN_FROM_OPTIONS = [
     ([*EPSILON, "--max-length", "0"], "--max-length.*at least 1"),
     ([*EPSILON, "--seed", "1"], "--simulate"),
     ([*EPSILON, "--simulate", "--seed", "-1"], "at least 0"),
-    ([*EPSILON, "--strict"], "--items FILE"),
-    ([*EPSILON, "--dataset", "orders"], "--ledger FILE"),
-    ([*EPSILON, "--ledger", "budget.db"], "--dataset NAME"),
+    ([*EPSILON, "--strict"], "--items"),
+    ([*EPSILON, "--dataset", "orders"], "--ledger"),
+    ([*EPSILON, "--ledger", "budget.db"], "Pass --dataset as well"),
     (account("orders", "nowhere.db"), "budget init"),
     (account("orders", "damaged.db"), "damaged.db"),
     (account("order"), "'orders'"),
@@ -87,7 +87,7 @@ KNOWN_FROM_OPTIONS = [
     ([*EPSILON, "--output", "top.doc"], "format"),
     ([*EPSILON, "--output", "nowhere/top.csv"], "no directory nowhere"),
     ([*EPSILON, "--output", "earlier.csv"], "--force"),
-    ([*EPSILON, "--output", "orders.csv", "--force"], "orders.csv is read here"),
+    ([*EPSILON, "--output", "orders.csv", "--force"], "orders.csv is the file that is read"),
     ([*EPSILON, "--method", "privbassi"], "'privbasis'"),
     ([*EPSILON, "--set", "construct_basis=greedy"], "'greedy-merge'"),
     ([*EPSILON, "--set", "construct_basis.max_len=3"], "'max_length'"),
@@ -107,7 +107,7 @@ KNOWN_FROM_OPTIONS = [
     ([*EPSILON, "--unit", "customer_id"], "--max-baskets 5"),
     ([*EPSILON, "--unit", "customer_id", "--max-baskets", "0"], "at least 1"),
     ([*EPSILON, "--unit", "transaction", "--max-baskets", "2"], "cannot be called 'transaction'"),
-    ([*EPSILON, "--unit", "customer_id", "--max-baskets", "2", "--merge-by", "customer_id"], "not both"),
+    ([*EPSILON, "--unit", "customer_id", "--max-baskets", "2", "--merge-by", "customer_id"], "cannot be combined"),
     ([*EPSILON, "--layout", "wide"], "wide"),
     ([*EPSILON, "--separator", ";;"], "one character"),
     ([*EPSILON, "--encoding", "klingon"], "klingon"),
@@ -121,12 +121,14 @@ KNOWN_FROM_FIRST_LINES = [
     (["--merge-by", "household"], "no column 'household'"),
     (["--transaction", "product", "--item", "product"], "at once"),
     (["--unit", "product", "--max-baskets", "2", "--item", "product"], "at once"),
-    ([*COLUMNS, "--separator", ";"], "no column 'order_id'"),
+    ([*COLUMNS, "--separator", ";"], "no column 'order_id'.*first line is a single cell.*--separator"),
     ([*COLUMNS, "--encoding", "utf-16"], "encoding utf-16"),
     ([*COLUMNS, "--layout", "list"], "holds no lists"),
-    ([*COLUMNS, "--layout", "one-hot"], "drop item="),
+    ([*COLUMNS, "--layout", "one-hot"], "Drop --item"),
+    (["--layout", "one-hot"], "other values than numbers from 0.* in the column 'product'"),
+    (["--layout", "one-hot", "--items", "good.txt"], "other values than numbers from 0.* in the column 'product'"),
     (["--layout", "fimi"], "line 1: not FIMI text"),
-    ([*COLUMNS, "--names", "good.txt"], "labels of its own"),
+    ([*COLUMNS, "--names", "good.txt"], "its own labels"),
     (["--database", "shop.db"], "--sql"),
     (["--sql", "select 1"], "instead of a source"),
 ]
@@ -173,6 +175,27 @@ def test_convert_tells_as_early(shop, privmine, options, words) -> None:
     assert not Path("copy.parquet").exists()
 
 
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--transaction", "order_id", "--item", "produkt"], "'produkt'. Check the name of the column"),
+        (["--transaction", "order", "--item", "product"], "'order'. Check the name of the column"),
+        ([*COLUMNS, "--unit", "customer", "--max-baskets", "2"], "'customer'. Every row must say whose it is"),
+        (["--layout", "one-hot"], "other values than numbers from 0"),
+        ([*COLUMNS, "--layout", "list"], "'product' holds something else than a list in some row"),
+        (["--layout", "fimi"], "is for text files"),
+        ([*COLUMNS, "--separator", ";"], "Drop it"),
+    ],
+    ids=named,
+)
+def test_what_the_first_rows_of_json_tell_is_told_before_the_others_are_read(shop, privmine, options, words) -> None:
+    """A column that no row has, which in JSON is a column of missing values, and values that are no flags."""
+    row = '{"order_id": 1, "customer_id": 2, "product": "p1"}\n'
+    Path("orders.jsonl").write_bytes(row.encode() * 3000 + b"\xff\n")
+    refused(privmine("mine", "orders.jsonl", *EPSILON, *options), words)
+    assert "not UTF-8" in privmine("mine", "orders.jsonl", *EPSILON, *COLUMNS)[2]
+
+
 @pytest.mark.parametrize("command", [["mine", "orders.csv", *EPSILON], ["convert", "orders.csv", "copy.parquet"]])
 def test_whoever_reads_all_rows_meets_the_poison(shop, privmine, command) -> None:
     """So the tests above can fail."""
@@ -185,7 +208,7 @@ def test_whoever_reads_all_rows_meets_the_poison(shop, privmine, command) -> Non
 def test_a_guess_that_strict_refuses_is_refused_before_the_rows_are_read(shop, privmine) -> None:
     """The layout is known from the first lines; once it is named, the rows are read."""
     strict = ("mine", "orders.csv", *EPSILON, "--items", "good.txt", "--strict")
-    refused(privmine(*strict), "Strict mode: privmine guessed how the data is laid out.*transaction='order_id'")
+    refused(privmine(*strict), "Strict mode.*what was guessed: --transaction order_id --item product")
     assert POISONED in privmine(*strict, *COLUMNS)[2]
 
 
@@ -203,10 +226,10 @@ def test_a_guess_is_told_before_the_rows_are_read(shop, privmine) -> None:
         (["copy.xyz"], "copy.xyz"),
         (["nowhere/copy.parquet"], "nowhere"),
         (["earlier.csv"], "--force"),
-        (["orders.csv", "--force"], "orders.csv is read here"),
+        (["orders.csv", "--force"], "orders.csv is the file that is read"),
         (["copy.parquet", "--items", "quoted.txt"], "quotes"),
         (["copy.parquet", "--items", "twice.txt"], "more than once"),
-        (["copy.parquet", "--unit", "customer_id"], "convert knows no units"),
+        (["copy.parquet", "--unit", "customer_id"], "convert does not know units"),
         (["copy.parquet", "--encoding", "klingon"], "klingon"),
     ],
 )
@@ -240,7 +263,7 @@ def test_a_plan_is_not_begun_for_a_wrong_wish(shop, monkeypatch, privmine, optio
     def never(*_, **__):
         pytest.fail("a stage was rehearsed")
 
-    monkeypatch.setattr("privmine.run.Run.stage", never)
+    monkeypatch.setattr("privmine.pipeline.run.Run.stage", never)
     refused(privmine("plan", *options), words)
 
 
@@ -260,7 +283,7 @@ def test_an_experiment_opens_no_file_for_a_wrong_wish(shop, monkeypatch, privmin
     def never(*_, **__):
         pytest.fail("the data was read")
 
-    monkeypatch.setattr("privmine.evaluation.data.read", never)
+    monkeypatch.setattr("privmine.evaluation.data_sources.read", never)
     values = {"epsilon": "1", "k": "5", "repeats": "1", "method": '"privbasis"', **changed}
     Path("spec.toml").write_text(
         f'data = ["./orders.csv"]\nk = {values["k"]}\nepsilon = {values["epsilon"]}\nrepeats = {values["repeats"]}\n'

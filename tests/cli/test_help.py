@@ -58,8 +58,9 @@ def test_a_list_of_commands_has_the_first_line_of_each_help(group: OpenGroup) ->
 
 
 @pytest.mark.parametrize("option", ["--version", "--help", "-h"])
-def test_what_needs_no_command_imports_none(option: str, run_python, tmp_path) -> None:
-    """The version and the list of commands come without numpy where no plugin is installed."""
+@pytest.mark.parametrize("plugins", ["", "privmine-tf,privmine-bases,privmine-plus,privmine-paper"])
+def test_what_needs_no_command_imports_none(option: str, plugins: str, run_python, tmp_path) -> None:
+    """The version and the list of commands come without numpy, also where plugins are installed."""
     code = f"""
 import sys
 sys.argv = ["privmine", {option!r}]
@@ -68,9 +69,9 @@ try:
     main()
 except SystemExit:
     pass
-print([name for name in ("numpy", "cattrs", "privmine.cli.mine", "privmine.evaluation") if name in sys.modules])
+print([name for name in ("numpy", "cattrs", "privmine.cli.mine_command", "privmine.evaluation") if name in sys.modules])
 """
-    shown = run_python("-c", code, site=tmp_path, PRIVMINE_LOAD_PLUGINS="")
+    shown = run_python("-c", code, site=tmp_path, PRIVMINE_LOAD_PLUGINS=plugins)
     assert shown.stdout.splitlines()[-1] == "[]", shown.stderr
 
 

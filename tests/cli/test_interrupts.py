@@ -6,7 +6,7 @@ from contextlib import suppress
 import pytest
 
 import privmine as pm
-from privmine.cli import data
+from privmine.cli import data_options as data
 from privmine.errors import DataError
 from privmine.noise.secure import SecureNoise
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import re
 import sqlite3
+import warnings
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 
@@ -44,7 +46,7 @@ def test_a_guess_is_told_with_the_options_that_say_the_same(orders, mined) -> No
     """With these options the release is the same, and nothing is left to tell."""
     guessed, told = mined("orders.csv")
     assert told == (
-        "privmine: orders.csv is read in the layout long, by a guess: --transaction order_id --item product\n"
+        "privmine: orders.csv is read in the layout long, which was detected: --transaction order_id --item product\n"
     )
     said, silence = mined("orders.csv", "--transaction", "order_id", "--item", "product")
     assert said == guessed
@@ -203,6 +205,14 @@ def test_a_ledger_for_customers(orders, privmine) -> None:
     assert code == 0
     assert "another source" not in err
     assert pm.Ledger("budget.db").budget("sales").spent_epsilon == 2
+    Path("other.csv").write_bytes(Path("orders.csv").read_bytes())
+    run = ("mine", "other.csv", *run[2:], *bounded)
+    for command in ([*run, "--dry-run"], run):
+        with warnings.catch_warnings():
+            warnings.simplefilter("always")
+            code, _, err = privmine(*command)
+        assert code == 0
+        assert err.count("warning: The dataset 'sales' was first charged for another source") == 1
 
 
 @pytest.mark.parametrize(
@@ -214,7 +224,7 @@ def test_a_ledger_for_customers(orders, privmine) -> None:
         (["--max-baskets", "5"], "--unit"),
         (["--unit", "customer_id", "--max-baskets", "0"], "at least 1"),
         (["--unit", "customer_id", "--max-baskets", "x"], "--max-baskets"),
-        (["--unit", "customer_id", "--max-baskets", "2", "--merge-by", "customer_id"], "not both"),
+        (["--unit", "customer_id", "--max-baskets", "2", "--merge-by", "customer_id"], "cannot be combined"),
         (["--unit", "household", "--max-baskets", "2"], "no column 'household'"),
         (["--unit", "customer_id", "--max-baskets", "2", "--n-public"], "--merge-by"),
         (["--layout", "wide"], "wide"),
@@ -223,8 +233,8 @@ def test_a_ledger_for_customers(orders, privmine) -> None:
         (["--database", "shop.db"], "--sql"),
         (["--sql", "select 1"], "instead of"),
         (["--names", "missing.txt"], "missing.txt"),
-        (["--output", "orders.csv"], "orders.csv is read here, and writing would replace it"),
-        (["--items", "items.csv", "--output", "./items.csv"], "items.csv is read here"),
+        (["--output", "orders.csv"], "orders.csv is the file that is read, and writing would replace it"),
+        (["--items", "items.csv", "--output", "./items.csv"], "items.csv is the file that is read"),
     ],
 )
 def test_options_that_do_not_fit(orders, privmine, arguments, words) -> None:

@@ -43,7 +43,7 @@ def test_labels_of_a_release(privmine, tmp_path, arguments) -> None:
 @pytest.mark.parametrize("arguments", [["--json"], []], ids=["json", "table"])
 def test_labels_of_rules(privmine, release, arguments) -> None:
     """`rules` does the same."""
-    code, out, err = privmine("rules", str(release), *arguments)
+    code, out, err = privmine("rules", str(release), "--unrefined", *arguments)
     assert code == 0
     assert "evil" in out
     assert is_harmless(out + err)

@@ -14,8 +14,8 @@ from attrs import frozen
 
 from privmine.cli.screen import console, text
 from privmine.errors import InputError, UnknownNameError
+from privmine.hooks.registry import own_version, registry
 from privmine.model import STAGES
-from privmine.registry import own_version, registry
 
 #: A normalised distribution name (PEP 503), which begins with a letter so that its package can be imported.
 NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
@@ -80,7 +80,7 @@ EXAMPLES = {
     "--directory", type=click.Path(path_type=Path), help="The directory to create.  [default: NAME, in this one]"
 )
 def new(name: str, stage: str, directory: Path | None) -> None:
-    """Write a plugin distribution called NAME: a component that works, its tests, a README and a CI workflow.
+    """Write a plugin distribution called NAME: a working component, its tests, a README and a CI workflow.
 
     By custom a plugin's name begins with privmine-; the rest is the name of its component.
 
@@ -91,11 +91,11 @@ def new(name: str, stage: str, directory: Path | None) -> None:
     check_name(name, stage)
     target = Path(name) if directory is None else directory
     if target.exists():
-        raise InputError(f"{target} exists already; choose another --directory, or move it away.")
+        raise InputError(f"{target} exists already. Choose another --directory, or move it away.")
     write(target, rendered(name, stage))
     out = console()
     component = component_name(name)
-    out.print(f"[bold]{text(target)}[/] holds {text(name)}, a plugin that works, for {stage}.\n\nNext:")
+    out.print(f"[bold]{text(target)}[/] contains {text(name)}, a working plugin for {stage}.\n\nNext:")
     for step in (
         f"cd {target}",
         'python -m pip install -e ".[test]"',
@@ -105,27 +105,27 @@ def new(name: str, stage: str, directory: Path | None) -> None:
         f"privmine mine --set {stage}={component}",
     ):
         out.print(f"  {text(step)}")
-    out.print(f"\nThen make it yours: src/{package_name(name)}/{EXAMPLES[stage].module}.py")
+    out.print(f"\nThen change it: src/{package_name(name)}/{EXAMPLES[stage].module}.py")
 
 
 def check_name(name: str, stage: str) -> None:
     """Refuse a name that could not be installed, imported or registered."""
     if not NAME.fullmatch(name):
         better = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
-        hint = f"; {better!r} would do" if NAME.fullmatch(better) else ""
+        hint = f"; {better!r} is possible" if NAME.fullmatch(better) else ""
         raise InputError(
-            f"{name!r} is not a distribution's name{hint}. It takes small letters, digits and single hyphens, "
-            "and begins with a letter."
+            f"{name!r} is not a valid name of a distribution{hint}. Use lower-case letters, digits "
+            "and single hyphens, and begin with a letter."
         )
     package = package_name(name)
     if keyword.iskeyword(package) or find_spec(package) is not None:
-        raise InputError(f"{name!r} would be imported as {package}, which Python has already; choose another name.")
+        raise InputError(f"{name!r} would be imported as {package}, but Python uses that name. Choose another name.")
     component = component_name(name)
     known = registry().components.get((stage, component))
     if known is not None:
         raise InputError(
-            f"{name!r} would register {stage}={component}, which {known.distribution} has registered already; "
-            "choose another name."
+            f"{name!r} would register {stage}={component}, but {known.distribution} has registered "
+            "that name already. Choose another name."
         )
 
 

@@ -9,8 +9,8 @@ import pytest
 from rich.console import Console
 
 import privmine as pm
-from privmine.cli.plan import show
-from privmine.planning.words import tables
+from privmine.cli.plan_command import show
+from privmine.planning.plan_text import tables
 
 
 def test_a_plan_is_shown_without_any_data(privmine) -> None:
@@ -96,7 +96,7 @@ def test_what_the_refusal_advises_works(privmine, tmp_path) -> None:
     command = ["plan", "--k", "20", "--epsilon", "0.5", "--lam", "8", *account]
     code, _, err = privmine(*command)
     assert code == 2
-    assert "--unit or --merge-by customer_id" in err
+    assert "--unit customer_id or --merge-by customer_id" in err
     for option in ("--unit", "--merge-by"):
         code, out, _ = privmine(*command, option, "customer_id")
         assert code == 0
@@ -106,30 +106,30 @@ def test_what_the_refusal_advises_works(privmine, tmp_path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        ("", "Say what to plan for"),
+        ("", "Specify an ε to learn its error"),
         ("--epsilon x", "ε must be a number"),
         ("--epsilon 0", "ε must be greater than 0"),
         ("--epsilon 1 --k 0", "k, the number of itemsets, must be at least 1"),
         ("--epsilon 1 --k 20000", "k must be at most 10,000"),
-        ("--epsilon 1 --lam 101", "λ = 101 lies outside what a run can have, which is from 7 to 100"),
-        ("--epsilon 1 --lam 2", "λ = 2 lies outside"),
+        ("--epsilon 1 --lam 101", "λ = 101 is impossible: with this k and this number of items it lies between 7 and"),
+        ("--epsilon 1 --lam 2", "λ = 2 is impossible"),
         ("--epsilon 1 --items 0", "The number of items must be at least 1"),
         ("--epsilon 1 --items 100000000", "at most 10,000,000"),
         ("--epsilon 1 --transactions 1.5", "must be a whole number such as 50000, without commas, not '1.5'"),
         ("--epsilon 1 --transactions 50,000", "a whole number such as 50000, without commas, not '50,000'"),
-        ("--epsilon 1 --bases 3", "depends on how long they are"),
-        ("--epsilon 1 --length 3", "give their number too"),
-        ("--epsilon 1 --bases 3 --length 21", "plan with at most 20 items"),
-        ("--epsilon 1 --bases 9999999 --length 3", "and a plan can hold"),
+        ("--epsilon 1 --bases 3", "depends on how long the bases are"),
+        ("--epsilon 1 --length 3", "their number is not given"),
+        ("--epsilon 1 --bases 3 --length 21", "Plan with at most 20 items"),
+        ("--epsilon 1 --bases 9999999 --length 3", "but a plan can hold"),
         ("--epsilon 1 --method tf --bases 3 --length 3", "counts itemsets one by one"),
         ("--target-error 0", "must be greater than 0"),
-        ("--target-error 5%", "A percentage is of the transactions"),
+        ("--target-error 5%", "a percentage of the transactions"),
         ("--target-error 5 --lam 8 --target-size 9", "No itemset of 9 items would be counted"),
-        ("--epsilon 1 --target-size 2", "A target size needs a target error"),
-        ("--epsilon 1 --unit transaction --max-baskets 3", "name who is protected"),
-        ("--epsilon 1 --max-baskets 3", "name who is protected"),
+        ("--epsilon 1 --target-size 2", "--target-size needs a target error"),
+        ("--epsilon 1 --unit transaction --max-baskets 3", "but no unit is given"),
+        ("--epsilon 1 --max-baskets 3", "but no unit is given"),
         ("--epsilon 1 --ledger no.db --dataset x", "There is no ledger at no.db"),
-        ("--epsilon 1 --ledger no.db", "pass both"),
+        ("--epsilon 1 --ledger no.db", "Pass both --ledger and --dataset"),
         ("--epsilon 1 --plot x.gif", "must end in .png, .svg or .pdf"),
         ("--epsilon 1 --method nothing", "There is no method named 'nothing'"),
     ],

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from privmine.cli.new import EXAMPLES, new
+from privmine.cli.new_command import EXAMPLES, new
 from privmine.errors import InputError, UnknownNameError
 from privmine.model import STAGES
 
@@ -138,16 +138,16 @@ def test_nothing_is_overwritten(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("Privmine_Foo", "'Privmine_Foo' is not a distribution's name; 'privmine-foo' would do"),
-        ("-foo", "'foo' would do"),
-        ("3d", "begins with a letter"),
-        ("a b", "'a-b' would do"),
-        ("../escape", "'escape' would do"),
-        ("", "is not a distribution's name"),
-        ("class", "would be imported as class, which Python has already"),
-        ("privmine", "would be imported as privmine, which Python has already"),
-        ("json", "would be imported as json, which Python has already"),
-        ("privmine-rank-gap", "would register estimate_lambda=rank-gap, which privmine has registered already"),
+        ("Privmine_Foo", "'Privmine_Foo' is not a valid name of a distribution; 'privmine-foo' is possible"),
+        ("-foo", "'foo' is possible"),
+        ("3d", "begin with a letter"),
+        ("a b", "'a-b' is possible"),
+        ("../escape", "'escape' is possible"),
+        ("", "is not a valid name of a distribution"),
+        ("class", "would be imported as class, but Python uses that name"),
+        ("privmine", "would be imported as privmine, but Python uses that name"),
+        ("json", "would be imported as json, but Python uses that name"),
+        ("privmine-rank-gap", "would register estimate_lambda=rank-gap, but privmine has registered that name already"),
     ],
 )
 def test_unusable_name_is_refused(tmp_path: Path, name: str, words: str) -> None:

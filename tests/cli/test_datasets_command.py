@@ -9,11 +9,11 @@ import pytest
 from click.testing import CliRunner, Result
 
 from privmine.api import Dataset, Proxy
-from privmine.cli.datasets import datasets
+from privmine.cli.datasets_command import datasets
 from privmine.datasets.checksums import checksum
 from privmine.errors import DataError, UnknownNameError
-from privmine.extensions import Extension
-from privmine.registry import registry
+from privmine.hooks.extensions import Extension
+from privmine.hooks.registry import registry
 
 
 @pytest.fixture(autouse=True)
@@ -71,7 +71,7 @@ def test_info_tells_all(copies: Path) -> None:
     for words in ("6 transactions over 3 items", "this file", "part.dat", "So it is.", "repeated 3 times"):
         assert words in shown
     assert "http://fimi" in invoke("info", "chess").output
-    assert "not fetched" in invoke("info", "chess").output
+    assert "cannot be fetched" in invoke("info", "chess").output
     assert "synthetic" in invoke("info", "zipf").output
 
 

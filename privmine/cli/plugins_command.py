@@ -8,17 +8,18 @@ from typing import Any
 import rich_click as click
 from attrs import asdict
 
-from privmine import describe
 from privmine.cli.groups import OpenGroup
 from privmine.cli.screen import console, print_json, table, text
 from privmine.errors import InputError
-from privmine.extensions import Extension
+from privmine.hooks import descriptions as describe
+from privmine.hooks.components import Registered
+from privmine.hooks.extensions import Extension
+from privmine.hooks.presets import Preset
+from privmine.hooks.registry import Registry, own_version, registry
 from privmine.model import STAGES
-from privmine.presets import Preset
-from privmine.registry import Registered, Registry, own_version, registry
 
 #: What else plugins bring, with the key of its list.
-KINDS = {"command": "commands", "dataset": "datasets", "metric": "metrics"}
+KINDS = {"command": "commands", "dataset": "datasets", "metric": "metrics", "reader": "readers"}
 
 
 @click.group(cls=OpenGroup, within="plugins", invoke_without_command=True)
@@ -31,9 +32,10 @@ KINDS = {"command": "commands", "dataset": "datasets", "metric": "metrics"}
 )
 @click.pass_context
 def plugins(context: click.Context, as_json: bool, as_requirements: bool) -> None:
-    """List all that is known by name and where it comes from, and plugins that failed to load.
+    """List everything that is known by name, where it comes from, and plugins that failed to load.
 
-    These are the components of each stage, the methods that join them, commands, datasets and metrics.
+    These are the components of each stage, the methods that join them, commands, datasets, metrics and
+    readers.
 
     The environment variable PRIVMINE_LOAD_PLUGINS, a comma-separated list of distributions, limits what is
     loaded besides privmine itself; empty, it loads nothing else.
@@ -43,7 +45,7 @@ def plugins(context: click.Context, as_json: bool, as_requirements: bool) -> Non
     if context.invoked_subcommand is not None:
         return
     if as_json and as_requirements:
-        raise InputError("--json and --requirements print different things; choose one.")
+        raise InputError("--json and --requirements print different things. Choose one.")
     known = registry()
     if as_requirements:
         click.echo("\n".join(requirements(known)))
@@ -63,7 +65,9 @@ def show(component: str, as_json: bool) -> None:
     """
     stage, separator, name = component.partition("=")
     if not separator:
-        raise InputError(f"{component!r} is not of the form STAGE=NAME; for instance select_elements=items-and-pairs.")
+        raise InputError(
+            f"{component!r} does not have the form STAGE=NAME, for example select_elements=items-and-pairs."
+        )
     found = registry().find(stage, name)
     if as_json:
         print_json(component_data(found))
@@ -145,6 +149,7 @@ def component_data(found: Registered) -> dict[str, Any]:
         "file": describe.source_file(found),
         "description": describe.description(found.cls),
         "privacy": describe.privacy_argument(found.cls) or None,
+        "bias": describe.bias_statement(found.cls) or None,
         "parameters": [asdict(parameter) for parameter in describe.parameters(found.cls)],
     }
 
@@ -165,7 +170,7 @@ def show_list(known: Registry) -> None:
         methods.add_row(text(preset.name), text(preset.distribution), text(preset.summary))
     out.print()
     out.print(methods)
-    for kind in KINDS:
+    for kind in filter(known.all_of, KINDS):
         rows = table(kind, "from", "what it is")
         for extension in known.all_of(kind).values():
             rows.add_row(text(extension.name), text(extension.distribution), text(extension.summary))
@@ -185,6 +190,8 @@ def show_component(found: Registered) -> None:
     out.print(f"[bold]{found.stage}={text(found.name)}[/] from {text(found.distribution)} {text(found.version)}\n")
     out.print(text(facts["description"]))
     out.print(f"\n[bold]Privacy:[/] {text(facts['privacy'] or 'its docstring has no Privacy: paragraph.')}")
+    if facts["bias"]:
+        out.print(f"\n[bold]Bias:[/] {text(facts['bias'])}")
     out.print(f"\n[bold]Code:[/] {text(facts['class'])} in {text(facts['file'])}\n")
     parameters = describe.parameters(found.cls)
     if not parameters:
@@ -197,4 +204,4 @@ def show_component(found: Registered) -> None:
     out.print(rows)
     first = parameters[0]
     value = "VALUE" if first.default is None else first.default
-    out.print(f"\nSet one with  --set {found.stage}.{text(first.name)}={text(value)}")
+    out.print(f"\nSet a parameter with  --set {found.stage}.{text(first.name)}={text(value)}")

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from privmine.cli.experiment import experiment
+from privmine.cli.experiment_command import experiment
 from privmine.errors import DataError, InputError, UnknownNameError
 
 SPEC = """
@@ -108,7 +108,7 @@ def test_a_table_beside_the_spec_is_read_and_its_guess_told(spec: Path) -> None:
     (spec.parent / "orders.csv").write_text("order_id,product\n" + "".join(rows))
     spec.write_text(SPEC.replace("baskets.dat", "orders.csv"))
     result = invoke(spec, "--workers", 1, "--repeats", 1)
-    assert "by a guess: --transaction order_id --item product" in result.stderr
+    assert "which was detected: --transaction order_id --item product" in result.stderr
     assert len(spec.with_suffix(".csv").read_text().splitlines()) == 1 + 2 * 2
 
 
@@ -117,6 +117,6 @@ def test_results_do_not_replace_the_data(spec: Path) -> None:
     data = spec.with_suffix(".csv")
     data.write_text("order_id,product\n1,bread\n")
     spec.write_text(SPEC.replace("baskets.dat", data.name))
-    with pytest.raises(DataError, match=r"spec\.csv is not a results file"):
+    with pytest.raises(DataError, match=r"cannot continue .*spec\.csv"):
         invoke(spec, "--workers", 1)
     assert data.read_text() == "order_id,product\n1,bread\n"

@@ -12,9 +12,9 @@ from attrs import field, frozen
 from click.testing import CliRunner, Result
 
 from privmine.api import BudgetPlan, Registrar, hookimpl, parameter
-from privmine.cli.plugins import plugins
+from privmine.cli.plugins_command import plugins
 from privmine.errors import InputError, UnknownNameError
-from privmine.registry import Registry, discover
+from privmine.hooks.registry import Registry, discover
 
 
 def invoke(*arguments: str) -> Result:
@@ -31,6 +31,9 @@ class Odd:
 
     Privacy: looks at
     nothing [sic].
+
+    Bias: none that
+    [anybody] knows.
 
     Attributes:
         required: not shown twice.
@@ -62,7 +65,7 @@ def odd(monkeypatch: pytest.MonkeyPatch) -> Registry:
     known = discover([])
     known.load(Plugin(), "odd", "privmine-odd", "3.1")
     # The package's attribute `plugins` is the command, so the module is found by its name only.
-    monkeypatch.setattr(sys.modules["privmine.cli.plugins"], "registry", lambda: known)
+    monkeypatch.setattr(sys.modules["privmine.cli.plugins_command"], "registry", lambda: known)
     return known
 
 
@@ -89,7 +92,7 @@ def test_show_has_all_there_is_to_know() -> None:
     assert "Code: privmine.defaults.select.ItemsAndPairs in " in output
     assert "defaults/select.py" in output
     assert "safety margin on k (η)" in output
-    assert "Set one with  --set select_elements.eta=11/10" in output
+    assert "Set a parameter with  --set select_elements.eta=11/10" in output
 
 
 def test_show_as_json(odd: Registry) -> None:
@@ -97,6 +100,7 @@ def test_show_as_json(odd: Registry) -> None:
     facts = json.loads(invoke("show", "allocate_budget=odd", "--json").output)
     assert facts["description"] == "Has parameters of every kind.\n\nMore of what it does, over two lines."
     assert facts["privacy"] == "looks at nothing [sic]."
+    assert facts["bias"] == "none that [anybody] knows."
     assert (facts["distribution"], facts["version"]) == ("privmine-odd", "3.1")
     assert facts["class"].endswith(".Odd")
     assert facts["file"] == __file__
@@ -112,18 +116,21 @@ def test_brackets_are_shown_as_they_are(odd: Registry) -> None:
     output = invoke("show", "allocate_budget=odd").output
     assert "a third [of it]" in output
     assert "looks at nothing [sic]." in output
+    assert "Bias: none that [anybody] knows." in output
     assert "(required)" in output
 
 
 def test_component_without_parameters_says_so() -> None:
     """No empty table."""
-    assert "It has no parameters." in invoke("show", "reconstruct_counts=basis-frequencies").output
+    output = invoke("show", "reconstruct_counts=basis-frequencies").output
+    assert "It has no parameters." in output
+    assert "Bias:" not in output
 
 
 @pytest.mark.parametrize(
     ("component", "error", "words"),
     [
-        ("items-and-pairs", InputError, "is not of the form STAGE=NAME"),
+        ("items-and-pairs", InputError, "does not have the form STAGE=NAME"),
         ("select_elements=items-and-pair", UnknownNameError, "Did you mean 'items-and-pairs'?"),
         ("select_element=items-and-pairs", UnknownNameError, "There is no stage named 'select_element'"),
     ],

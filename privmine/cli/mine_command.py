@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
+from collections.abc import Iterable
 from functools import partial
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
@@ -13,21 +14,21 @@ from typing import Any
 import rich_click as click
 from rich.console import Console
 
-from privmine.cli.data import DataOptions, data_options
-from privmine.cli.dry_run import show_dry_run
+from privmine.cli.data_options import DataOptions, data_options, shell_words
 from privmine.cli.interrupts import end_if_interrupted
-from privmine.cli.pipelines import PIPELINE_PANEL, pipeline_options, pipeline_spec
-from privmine.cli.screen import console, drop_output, fail, progress, table, text
+from privmine.cli.pipeline_options import PIPELINE_PANEL, pipeline_options, pipeline_spec
+from privmine.cli.screen import console, drop_output, fail, print_json, progress, table, text
 from privmine.errors import InputError, RunInterrupted, UnknownNameError, UnsavedReleaseError
+from privmine.hooks.registry import registry
 from privmine.io import groceries
 from privmine.ledger import Ledger
 from privmine.pipeline import Pipeline
-from privmine.privacy import amount
-from privmine.registry import registry
+from privmine.pipeline.dry_run import DryRun
+from privmine.pipeline.request import Wish
+from privmine.privacy.guarantee import Guarantee
 from privmine.release import Release
-from privmine.release.display import CAVEAT, DEFAULT_LEVEL, headline, interval_text, items_text, percent, whole
-from privmine.release.files import to_json
-from privmine.request import Wish
+from privmine.release.display import DEFAULT_LEVEL, caveat, headline, interval_text, items_text, percent, whole
+from privmine.release.release_files import to_json
 from privmine.store.transactions import Transactions
 
 DEFAULT_K = 100
@@ -45,26 +46,27 @@ _research = partial(click.option, panel="Research")
 @click.argument("data", required=False)
 @_wish(
     "--k",
+    "-k",
     "k",
     type=int,
-    help=f"How many itemsets to release.  [default: {DEFAULT_K}; {EMBEDDED_K} of the embedded baskets]",
+    help=f"How many itemsets to release.  [default: {DEFAULT_K}; {EMBEDDED_K} for the embedded baskets]",
 )
-@_wish("--epsilon", help="The privacy budget ε of this release; required for data of your own.")
+@_wish("--epsilon", "-e", help="The privacy budget ε of this release; required for your own data.")
 @_wish("--max-length", type=int, help="The longest itemset to release.")
 @_wish(
     "--downward-closed",
     is_flag=True,
-    help="Release only itemsets of which every subset is released as well, as `privmine rules` needs it.",
+    help="Release an itemset only if all its subsets are released too, as `privmine rules` needs.",
 )
 @_wish(
     "--n-public",
     is_flag=True,
-    help="Publish the exact number of transactions; the receipt says at what price.",
+    help="Publish the exact number of transactions; the receipt states the price.",
 )
 @_wish(
     "--strict",
     is_flag=True,
-    help="Refuse data whose item universe is not given by --items, or whose layout was guessed.",
+    help="Refuse data whose item universe is not given by --items, or whose layout was detected.",
 )
 @data_options(units=True)
 @pipeline_options
@@ -73,16 +75,21 @@ _research = partial(click.option, panel="Research")
     multiple=True,
     metavar="DIST",
     panel=PIPELINE_PANEL,
-    help="Let this distribution's own queries run; may be repeated.",
+    help="Allow this distribution's own queries; can be repeated.",
 )
 @_account("--ledger", type=click.Path(path_type=Path), help="Charge the budget that this ledger file keeps.")
 @_account("--dataset", help="The name of the data in the ledger.")
 @_account("--dry-run", is_flag=True, help="Check everything and show the plan; draw and charge nothing.")
-@_result("--output", type=click.Path(path_type=Path), help="Save to a .csv, .json, .parquet or .html file.")
+@_result(
+    "--output", "-o", type=click.Path(path_type=Path), help="Save to a .csv, .json, .parquet, .xlsx or .html file."
+)
+@_result(
+    "--plain", is_flag=True, help="Save a .csv that any program opens as it is; the receipt is in a file beside it."
+)
 @_result("--force", "overwrite", is_flag=True, help="Replace the file of --output if it exists.")
 @_result("--json", "as_json", is_flag=True, help="Print the release as JSON.")
 @_research("--simulate", is_flag=True, help="Fast noise for research that protects nobody.")
-@_research("--seed", type=int, help="Makes a simulation repeatable.")
+@_research("--seed", type=int, help="Make a simulation repeatable.")
 def mine(
     data: str | None,
     k: int | None,
@@ -110,21 +117,23 @@ def mine(
     wish = Wish(DEFAULT_K if k is None else k, epsilon, **options)
     spec = pipeline_spec(method, file, settings)
     _check_trust(trust)
-    Pipeline.from_spec(spec, trust=trust)  # What is wrong with the pipeline shows before the data is read.
+    pipeline = Pipeline.from_spec(spec, trust=trust)  # What is wrong with it shows before the data is read.
     if wish.output is not None:
         reading.spare(data, wish.output)
     elif sys.stdout is None:
-        raise InputError("The release would go nowhere: standard output is closed. Open it, or add --output FILE.")
-    if not embedded:
+        raise InputError("The release would be lost: standard output is closed. Open it, or add --output FILE.")
+    if not embedded and not reading.is_store(data):
         wish.check(reading.asked.protected, universe_given=reading.asked.items is not None)
-    transactions = groceries() if embedded else reading.read(data, wish.check_origin)
+    transactions = (
+        groceries() if embedded else reading.read(data, lambda origin: wish.check_origin(origin, shell_words(origin)))
+    )
     if dry_run:
-        show_dry_run(Pipeline.from_spec(spec, trust=trust), wish, transactions, as_json)
+        planned = pipeline.preview(wish, transactions)
+        print_json(planned.to_dict()) if as_json else show_dry_run(planned)
         return
     with progress("Starting …") as observers:
-        pipeline = Pipeline.from_spec(spec, trust=trust, observers=observers)
         end_if_interrupted()
-        release = _run(pipeline, wish, transactions)
+        release = _run(pipeline, wish, transactions, observers)
     try:
         if as_json:
             click.echo(to_json(release), nl=False)
@@ -135,7 +144,7 @@ def mine(
         kept = f"in {wish.output}" if wish.output is not None else _rescued(release)
         drop_output()
         made = "made and charged" if release.receipt.private else "made"
-        fail(f"The release is {made}, but could not be shown whole; it is {kept}.", 1)
+        fail(f"The release is {made}, but it could not be shown completely. It is {kept}.", 1)
 
 
 def _check_trust(trust: tuple[str, ...]) -> None:
@@ -148,10 +157,10 @@ def _check_trust(trust: tuple[str, ...]) -> None:
             raise UnknownNameError("installed distribution", name, known, hint="Those have components.") from None
 
 
-def _run(pipeline: Pipeline, wish: Wish, transactions: Transactions) -> Release:
+def _run(pipeline: Pipeline, wish: Wish, transactions: Transactions, observers: Iterable[object]) -> Release:
     """Run; Ctrl-C says what is gone. It is caught here, because click would turn it into a bare "Aborted"."""
     try:
-        return pipeline.fulfil(wish, transactions)
+        return pipeline.fulfil(wish, transactions, observers)
     except RunInterrupted as error:
         fail(f"Interrupted: {error.fate}, and nothing was released.", 130)
     except UnsavedReleaseError as error:
@@ -166,8 +175,31 @@ def _rescued(release: Release) -> str:
             file.write(to_json(release))
     except OSError:
         click.echo(to_json(release), err=True)
-        return "above, as JSON on standard error, since no file could be written"
+        return "above, as JSON on standard error, because no file could be written"
     return f"in {path}"
+
+
+def show_dry_run(planned: DryRun) -> None:
+    """What a run would do, and a table of its stages."""
+    out = console()
+    request, universe = planned.request, planned.request.public.universe
+    source_of_items = "given by --items" if universe.given else ("taken from the data; use --items to name them")
+    most = f", of which at most {request.k} can exist" if request.k < request.requested else ""
+    out.print(f"[bold]Dry run:[/] k = {request.requested}{most}, {request.budget}; nothing was drawn or charged.")
+    out.print(f"[bold]Data:[/] {text(planned.data)}")
+    if planned.columns:
+        out.print(f"[bold]Columns:[/] {text(planned.columns)}")
+    out.print(f"[bold]Protects:[/] {text(planned.protects)}")
+    if request.public.n is not None:
+        out.print(f"[bold]With the number of transactions published:[/] {planned.guarantee} in that sense")
+    out.print(f"[bold]Items:[/] {len(universe):,}, {source_of_items}\n")
+    rows = table("stage", "component", f"share of {request.budget.definition.symbol}")
+    for stage, description in planned.stages.items():
+        rows.add_row(stage, text(description), planned.shares[stage].number if stage in planned.shares else "")
+    out.print(rows)
+    out.print("\nWhat a stage does not spend goes to the next stage.")
+    if planned.remaining is not None:
+        out.print(f"[bold]Ledger:[/] {Guarantee(planned.remaining)} would remain for {text(planned.dataset)}.")
 
 
 def show_release(release: Release, saved: Path | None, ledger: Ledger | None = None) -> None:
@@ -185,23 +217,23 @@ def show_release(release: Release, saved: Path | None, ledger: Ledger | None = N
         )
     out.print(f"[bold]{text(headline(release))}[/]\n")
     out.print(rows)
-    if len(release):
-        out.print(f"[dim]{CAVEAT}[/]")
+    if len(release) and caveat(release):
+        out.print(f"[dim]{caveat(release)}[/]")
+    for line in release.verdict.lines(release):
+        out.print(f"[bold]•[/] {text(line)}")
     out.print()
     receipt = release.receipt
     _print_statements(out, receipt.head())
     out.print()
-    charges = table("charge ε", "stage", "asked for", "mechanism")
+    charges = table(f"charge {receipt.definition.symbol}", "stage", "asked for", "mechanism")
     for charge in receipt.charges:
         stage = f"{charge.stage} ({charge.component})"
-        charges.add_row(amount(charge.epsilon), text(stage), text(charge.query), text(charge.mechanism + charge.caveat))
+        charges.add_row(charge.cost.number, text(stage), text(charge.query), text(charge.mechanism + charge.caveat))
     out.print(charges)
     _print_statements(out, receipt.foot())
     if ledger is not None and receipt.dataset is not None:
         remaining = ledger.budget(receipt.dataset).remaining_epsilon
-        out.print(f"[bold]Remaining:[/] ε = {amount(remaining)} for {text(receipt.dataset)}")
-    if sum(found.count < 2 * found.standard_error for found in release) > len(release) / 2:
-        out.print("[bold yellow]Mostly noise:[/] most counts are smaller than twice their error; lower k, or raise ε.")
+        out.print(f"[bold]Remaining:[/] {Guarantee(remaining)} for {text(receipt.dataset)}")
     if saved is not None:
         out.print(f"[bold]Saved:[/] {text(saved)}")
 

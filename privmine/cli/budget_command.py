@@ -8,8 +8,9 @@ import rich_click as click
 
 from privmine.cli.screen import console, print_json, print_whole_words, table, text
 from privmine.errors import InputError
+from privmine.exact import amount
 from privmine.ledger import Ledger
-from privmine.privacy import amount
+from privmine.privacy.guarantee import Guarantee
 
 ledger_option = click.option(
     "--ledger", "path", required=True, type=click.Path(path_type=Path), help="The ledger file."
@@ -19,7 +20,7 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print it as 
 
 @click.group()
 def budget() -> None:
-    """Keep the privacy budget of your datasets over their whole life, in a ledger file.
+    """Keep the privacy budget of your datasets in a ledger file.
 
     Example:  privmine budget show --ledger budget.db
     """
@@ -28,13 +29,14 @@ def budget() -> None:
 @budget.command()
 @ledger_option
 @click.option("--dataset", required=True, help="A name for the data.")
-@click.option("--epsilon", required=True, help="The total ε that may ever be spent on it.")
+@click.option("--epsilon", required=True, help="The total ε that can ever be spent on it.")
 @click.option("--delta", help="The total δ, for budgets of (ε, δ).")
 @click.option(
     "--unit",
     default="transaction",
     show_default=True,
-    help="Who every release protects: a transaction, or a column such as customer_id that tells whose it is.",
+    help="Who is protected by every release: a transaction, or the owner of the transactions by a "
+    "column such as customer_id.",
 )
 def init(path: Path, dataset: str, epsilon: str, delta: str | None, unit: str) -> None:
     """Give a dataset a total budget; the ledger file is created if there is none.
@@ -42,14 +44,11 @@ def init(path: Path, dataset: str, epsilon: str, delta: str | None, unit: str) -
     Example:  privmine budget init --ledger budget.db --dataset orders-2026 --epsilon 3 --unit customer_id
     """
     made = Ledger(path).init(dataset, epsilon, delta, unit=unit)
-    delta_text = "" if made.total_delta is None else f" and δ = {amount(made.total_delta)}"
-    console().print(
-        f"{text(made.name)} has a budget of ε = {amount(made.total_epsilon)}{delta_text} for one {text(made.unit)} "
-        f"in {text(path)}."
-    )
+    total = Guarantee(made.total_epsilon, made.total_delta)
+    console().print(f"{text(made.name)} has a budget of {total} for one {text(made.unit)} in {text(path)}.")
     if made.total_delta is not None:
         console().print(
-            "`privmine mine` releases under pure ε and cannot charge it; its releases need a budget without δ."
+            "`privmine mine` releases under pure ε and cannot charge this budget. Its releases need a budget without δ."
         )
 
 

@@ -13,12 +13,12 @@ from click.testing import CliRunner
 
 from privmine.api import Elements, hookimpl
 from privmine.audit import Effort, subject_of, subjects
-from privmine.cli.audit import audit as command
+from privmine.cli.audit_command import audit as command
 from privmine.errors import DataError, InputError, UnknownNameError
-from privmine.registry import own_version, registry
+from privmine.hooks.registry import own_version, registry
 
 #: The module; as an attribute of `privmine.cli`, its name is the command's.
-MODULE = import_module("privmine.cli.audit")
+MODULE = import_module("privmine.cli.audit_command")
 TINY = Effort("tiny", pairs=10, examples=0, samples=40, cases=1)
 
 
@@ -94,10 +94,10 @@ def test_the_command_audits_customers() -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--unit", "customer"], "say how many of its transactions count at most"),
-        (["--max-baskets", "5"], "name the column"),
-        (["--unit", "customer", "--max-baskets", "5", "--merge-by", "customer"], "not both"),
-        (["--without-unit"], "say which: --unit NAME --max-baskets M"),
+        (["--unit", "customer"], "specify how many of its transactions count at most"),
+        (["--max-baskets", "5"], "Name the column"),
+        (["--unit", "customer", "--max-baskets", "5", "--merge-by", "customer"], "cannot be combined"),
+        (["--without-unit"], "Name the unit: --unit NAME --max-baskets M"),
         (["--unit", "transaction", "--max-baskets", "2"], "cannot be called 'transaction'"),
     ],
 )

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 import privmine as pm
 from privmine.cli.commands import cli
 from privmine.errors import InputError
-from privmine.io.writers import FORMATS
+from privmine.io.writers.destinations import FORMATS
 
 WAYS = [(suffix, layout) for suffix, layouts in FORMATS.items() for layout in layouts]
 LABELS = [
@@ -89,7 +89,8 @@ def test_the_release_of_a_copy_is_the_release_of_the_data(tmp_path, suffix, layo
     pm.write(pm.groceries(), tmp_path / "groceries.jsonl")
     # The public order of the embedded baskets' items is their own; a file's is that of its labels.
     expected = mined(tmp_path / "groceries.jsonl", "--layout", "list", "--item", "items")
-    shown, _ = run("convert", tmp_path / "groceries.jsonl", tmp_path / f"copy{suffix}", "--to", layout)
+    said = "--layout", "list", "--item", "items"
+    shown, _ = run("convert", tmp_path / "groceries.jsonl", tmp_path / f"copy{suffix}", "--to", layout, *said)
     assert mined(*suggested(shown)) == expected
     # And the copy of the copy, from the options that the copy says.
     shown, _ = run("convert", *suggested(shown)[:1], tmp_path / "again.parquet", *suggested(shown)[1:])
@@ -103,7 +104,8 @@ def test_labels_of_all_kinds_and_empty_transactions(tmp_path, suffix, layout) ->
     baskets = [labels[start : start + 1 + start % 4] for start in range(len(labels))] * 40 + [[]] * 100
     path = original(tmp_path / "odd.jsonl", baskets)
     expected = mined(path, "--layout", "list", "--item", "items")
-    shown, _ = run("convert", path, tmp_path / f"copy{suffix}", "--to", layout)
+    said = "--layout", "list", "--item", "items"
+    shown, _ = run("convert", path, tmp_path / f"copy{suffix}", "--to", layout, *said)
     found = mined(*suggested(shown))
     assumed = found["receipt"]["assumptions"]
     found["receipt"]["assumptions"] = [line for line in assumed if "the quotes around cells match" not in line]
@@ -120,7 +122,7 @@ def test_a_copy_says_that_it_is_private(tmp_path) -> None:
     shown, told = run("convert", path, tmp_path / "copy.csv")
     assert f"Written: {tmp_path / 'copy.csv'}\n" in shown
     assert "as private as the data" in told
-    assert "data.jsonl is read in the layout list, by a guess: --layout list --item items" in told
+    assert "data.jsonl is read in the layout list, which was detected: --layout list --item items" in told
     assert stat.S_IMODE((tmp_path / "copy.csv").stat().st_mode) == 0o600
 
 
@@ -129,7 +131,7 @@ def test_nothing_is_replaced_unless_told(tmp_path) -> None:
     path = original(tmp_path / "data.jsonl", [["a", "b"], ["a"]])
     copy = tmp_path / "copy.csv"
     copy.write_text("precious")
-    with pytest.raises(InputError, match=r"copy\.csv exists; choose another name, or add --force"):
+    with pytest.raises(InputError, match=r"copy\.csv exists. Choose another name, or add --force"):
         run("convert", path, copy)
     assert copy.read_text() == "precious"
     run("convert", path, copy, "--force")
@@ -156,7 +158,7 @@ def test_what_is_read_is_never_replaced(tmp_path, monkeypatch, out) -> None:
     Path("link.jsonl").symlink_to("data.jsonl")
     before = Path("data.jsonl").read_bytes()
     for data in ("data.jsonl", "dat*.jsonl"):
-        with pytest.raises(InputError, match="is read here, and writing would replace it"):
+        with pytest.raises(InputError, match="is the file that is read, and writing would replace it"):
             run("convert", data, out, "--items", "items.txt", "--force")
     assert Path("data.jsonl").read_bytes() == before
     assert Path("items.txt").read_text() == "a\nb\n"
@@ -184,18 +186,18 @@ def test_items_restrict_the_copy(tmp_path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ([], "Name what to copy and where to"),
-        (["data.jsonl"], "Name what to copy and where to"),
-        (["data.jsonl", "a.csv", "b.csv"], "Name what to copy and where to"),
-        (["data.jsonl", "a.csv", "--sql", "select 1"], "With --sql name OUT alone"),
+        ([], "Name the source and the copy"),
+        (["data.jsonl"], "Name the source and the copy"),
+        (["data.jsonl", "a.csv", "b.csv"], "Name the source and the copy"),
+        (["data.jsonl", "a.csv", "--sql", "select 1"], "With --sql, name OUT only"),
         (["data.jsonl", "copy.xlsx"], "Cannot tell a format"),
-        (["data.jsonl", "copy.csv", "--unit", "customer_id"], "tells whose it is. Drop --unit"),
-        (["data.jsonl", "copy.csv", "--merge-by", "customer_id"], "tells whose it is. Drop --merge-by"),
+        (["data.jsonl", "copy.csv", "--unit", "customer_id"], "no column for the unit. Drop --unit"),
+        (["data.jsonl", "copy.csv", "--merge-by", "customer_id"], "no column for the unit. Drop --merge-by"),
         (["data.jsonl", "copy.csv", "--to", "list"], "not as list"),
         (["data.jsonl", "nowhere/copy.csv"], "There is no directory"),
         (["missing.jsonl", "copy.csv"], "missing.jsonl"),
         (["data.jsonl", "copy.dat"], "line break"),
-        (["data.jsonl", "copy.csv", "--item", "things"], "holds lists, not labels"),
+        (["data.jsonl", "copy.csv", "--item", "things"], "'things'. Check the name of the column"),
         (["wide.jsonl", "copy.csv", "--to", "one-hot"], "2,001 columns"),
     ],
 )

@@ -10,7 +10,7 @@ import rich_click as click
 
 from privmine.errors import InputError
 from privmine.pipeline import DEFAULT_METHOD
-from privmine.spec import override, read_spec
+from privmine.pipeline.settings import override, read_spec
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -27,7 +27,7 @@ def pipeline_options(command: Command) -> Command:
             multiple=True,
             metavar="STAGE[.PARAM]=VALUE",
             panel=PIPELINE_PANEL,
-            help="Choose a stage's component, or set one of its parameters; may be repeated.",
+            help="Choose a stage's component, or set one of its parameters; can be repeated.",
         ),
         click.option(
             "--pipeline",
@@ -51,6 +51,6 @@ def pipeline_spec(method: str | None, file: Path | None, settings: tuple[str, ..
     spec = {} if file is None else read_spec(file)
     if method is not None:
         if "method" in spec:
-            raise InputError(f"{file} names the method {spec['method']!r} itself; drop --method, or the line.")
+            raise InputError(f"{file} names the method {spec['method']!r} itself. Drop --method, or that line.")
         spec["method"] = method
     return override(spec, settings)

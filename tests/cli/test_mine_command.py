@@ -55,7 +55,7 @@ def test_output_is_saved_and_reads_back(data, tmp_path, privmine) -> None:
     code, out, _ = privmine("mine", str(data), "--epsilon", "0.5", "--k", "3", "--output", str(target))
     assert code == 0
     release = pm.load(target)
-    assert release.receipt.epsilon == pm.Receipt.from_dict(release.receipt.to_dict()).spent
+    assert release.receipt.cost == pm.Receipt.from_dict(release.receipt.to_dict()).spent
     assert f"Saved: {target}" in out
 
 
@@ -147,8 +147,8 @@ def test_a_dry_run_draws_and_charges_nothing(data, tmp_path) -> None:
         (["good.dat", "--epsilon", "1", "--ledger", "new.db", "--dataset", "x"], "budget init"),
         (["good.dat", "--epsilon", "1", "--output", "top.doc"], "format"),
         (["good.dat", "--epsilon", "1", "--pipeline", "none.toml"], "none.toml"),
-        (["--items", "twice.txt"], "--items.*add a file"),
-        (["--max-baskets", "3"], "--max-baskets.*add a file"),
+        (["--items", "twice.txt"], "--items.*Add a file"),
+        (["--max-baskets", "3"], "--max-baskets.*Add a file"),
     ],
 )
 def test_bad_input_is_one_sentence_and_exit_code_2(tmp_path, monkeypatch, privmine, arguments, words) -> None:
@@ -213,7 +213,7 @@ def test_a_dry_run_refuses_what_the_run_would_refuse(data, monkeypatch, privmine
 
 def test_a_release_that_cannot_be_saved_is_rescued(data, tmp_path, monkeypatch, privmine) -> None:
     """It is paid for, so it goes to another file, and the message names that one."""
-    from privmine.release import files
+    from privmine.release import release_files as files
 
     def full_disk(*_):
         raise OSError(28, "No space left on device")
@@ -224,7 +224,7 @@ def test_a_release_that_cannot_be_saved_is_rescued(data, tmp_path, monkeypatch, 
     assert code == 1
     assert "No space left on device" in err
     rescued = Path(re.search(r"It is in (\S+\.json) instead", err).group(1))
-    assert pm.load(rescued).receipt.spent == 1
+    assert pm.load(rescued).receipt.spent.amount == 1
 
 
 def test_a_pipe_without_greek_letters_still_shows_the_release() -> None:
@@ -294,8 +294,8 @@ def test_a_full_disk_behind_the_pipe_does_not_lose_the_release(tmp_path) -> None
         )
     assert done.returncode == 1
     (kept,) = tmp_path.glob("privmine-release-*.json")
-    assert f"it is in {kept}" in done.stderr
-    assert pm.load(kept).receipt.spent == 1
+    assert f"It is in {kept}" in done.stderr
+    assert pm.load(kept).receipt.spent.amount == 1
 
 
 def test_a_release_with_nowhere_to_go_is_printed_on_stderr(tmp_path) -> None:
@@ -316,9 +316,9 @@ main()
         )
     assert done.returncode == 1
     printed, _, sentence = done.stderr.rpartition("privmine: ")
-    assert sentence.startswith("The release is made and charged, but could not be shown whole; it is above")
+    assert sentence.startswith("The release is made and charged, but it could not be shown completely. It is above")
     (tmp_path / "kept.json").write_text(printed)
-    assert pm.load(tmp_path / "kept.json").receipt.spent == 1
+    assert pm.load(tmp_path / "kept.json").receipt.spent.amount == 1
 
 
 @pytest.mark.parametrize("command", ["plan --epsilon 1 --k 5", "plugins", "plugins --json", "mine --dry-run", "--help"])
@@ -370,8 +370,9 @@ def test_a_pipe_that_nobody_reads_does_not_lose_the_release(tmp_path, options) -
     os.close(writing)
     assert done.returncode == 1
     (kept,) = tmp_path.glob("privmine-release-*.json")
-    assert done.stderr == f"privmine: The release is made and charged, but could not be shown whole; it is in {kept}.\n"
-    assert pm.load(kept).receipt.spent == 1
+    made = "The release is made and charged, but it could not be shown completely."
+    assert done.stderr == f"privmine: {made} It is in {kept}.\n"
+    assert pm.load(kept).receipt.spent.amount == 1
 
 
 def test_other_commands_end_quietly_when_nobody_reads() -> None:

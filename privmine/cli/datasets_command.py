@@ -20,7 +20,7 @@ STATUS_STYLES = {"at hand": "green", "cached": "green", "missing": "yellow"}
 
 @click.group()
 def datasets() -> None:
-    """List the datasets that are known by name, describe one, or see that it is there.
+    """List the datasets that are known by name, describe one, or check that it is there.
 
     A dataset is looked for in --data DIR or in the directory that the environment variable PRIVMINE_DATA
     names, then in the cache (PRIVMINE_CACHE). All of them are public or generated: no budget is spent.
@@ -117,7 +117,7 @@ def facts(found: DatasetInfo) -> list[tuple[str, Any]]:
     if found.url is not None:
         told.append(("Download", found.url))
     if found.synthetic is None:
-        checksum = found.sha256 or "unknown, so it is not fetched; of a copy, the number of transactions is checked"
+        checksum = found.sha256 or "unknown, so it cannot be fetched; for a copy, the number of transactions is checked"
         told.append(("SHA-256 of the text", checksum))
     if found.note:
         told.append(("Note", found.note))

@@ -3,33 +3,40 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import subprocess
 import sys
 
 import pytest
 
 import privmine as pm
-from privmine.release.rules import rule_columns, to_csv
+from privmine.release.rules import Wanted, list_rules
+from privmine.release.rules.rule_files import to_csv
 
 
 @pytest.fixture(scope="module")
 def closed(tmp_path_factory):
     """A private, downward-closed release of the groceries, as the command line makes it."""
     path = tmp_path_factory.mktemp("rules") / "top.csv"
-    command = [sys.executable, "-m", "privmine", "mine", "--downward-closed", "--output", str(path)]
+    options = ["--downward-closed", "--k", "60", "--output", str(path)]
+    command = [sys.executable, "-m", "privmine", "mine", *options]
     subprocess.run(command, check=True, capture_output=True)
     return path
 
 
 def test_rules_of_a_saved_release(privmine, closed) -> None:
     """The strongest first, with supports, and no budget is spent."""
-    code, out, err = privmine("rules", str(closed), "--metric", "lift", "--min-threshold", "1.2")
+    code, out, err = privmine(
+        "rules", str(closed), "--metric", "lift", "--min-threshold", "1.2", "--antecedent", "spag*"
+    )
     assert (code, err) == (0, "")
     assert "spaghetti" in out
     assert "Rules cost no budget" in out
-    lifts = [float(line.split()[-3]) for line in out.splitlines()[3:-1]]
+    lifts = [float(lift) for lift in re.findall(r"(\d+\.\d{4}) \[\d+\.\d+ to \d+\.\d+\] +0\.", out)]
+    assert len(lifts) == int(out.partition(" rule")[0])
     assert lifts == sorted(lifts, reverse=True)
     assert min(lifts) >= 1.2
+    assert "rules are not shown" in out
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".json"])
@@ -40,10 +47,11 @@ def test_rules_are_saved(privmine, closed, tmp_path, suffix) -> None:
     assert code == 0
     assert f"Saved: {target}" in out
     release = pm.load(closed)
-    columns = rule_columns(release, "lift", 0)
+    found = list_rules(release, Wanted("lift", 0))
+    columns = found.columns
     text = target.read_text(encoding="utf-8")
     if suffix == ".csv":
-        assert text == to_csv(release, columns)
+        assert text == to_csv(release, found)
         assert len(list(csv.DictReader(io.StringIO(text.partition("\nantecedents")[2])))) == len(columns["lift"])
     else:
         assert len(json.loads(text)["rules"]) == len(columns["lift"])
@@ -61,9 +69,12 @@ def test_a_missing_subset_names_three_ways_out(privmine, tmp_path) -> None:
     path = tmp_path / "top.json"
     options = ["--k", "60", "--epsilon", "0.05", "--simulate", "--seed", "1", "--output", str(path)]
     assert privmine("mine", *options)[0] == 0
-    code, out, err = privmine("rules", str(path))
+    code, out, err = privmine("rules", str(path), "--unrefined")
     assert (code, out) == (2, "")
     assert "--downward-closed" in err
+    code, out, _ = privmine("rules", str(path))
+    assert code == 0
+    assert "need the count of an itemset that was not released" in out
     assert privmine("rules", str(path), "--downward-closed")[0] == 0
     code, out, _ = privmine("rules", str(path), "--support-only")
     assert code == 0
@@ -93,14 +104,14 @@ def test_no_file_is_replaced_unawares(privmine, closed, tmp_path) -> None:
     before = closed.read_bytes()
     code, out, err = privmine("rules", str(closed), "--output", str(closed), "--force")
     assert (code, out, closed.read_bytes()) == (2, "", before)
-    assert "is read here" in err
+    assert "is the file that is read" in err
 
 
 def test_no_rules_say_what_to_do(privmine, closed) -> None:
     """An empty answer is an answer."""
     code, out, _ = privmine("rules", str(closed), "--min-threshold", "100")
     assert code == 0
-    assert "lower --min-threshold" in out
+    assert "Lower --min-threshold" in out
 
 
 @pytest.mark.parametrize(
@@ -119,3 +130,26 @@ def test_mistakes_are_one_sentence(privmine, closed, arguments, words) -> None:
     assert (code, out) == (2, "")
     assert words in err
     assert err.count("\n") == 1
+
+
+def test_what_noise_explains_is_shown_on_request(privmine, closed) -> None:
+    """With mlxtend's values; the number that is left out by default is told."""
+    code, out, _ = privmine("rules", str(closed), "--json")
+    refined = json.loads(out)
+    code, out, _ = privmine("rules", str(closed), "--unrefined", "--min-threshold", "-1", "--json")
+    assert code == 0
+    everything = json.loads(out)
+    assert len(refined["rules"]) + sum(refined["left_out"].values()) == len(everything["rules"])
+    assert 0 < len(refined["rules"]) < len(everything["rules"])
+
+
+def test_rules_about_an_item(privmine, closed) -> None:
+    """On the side that is named; an item that was not released is refused with those that were."""
+    code, out, _ = privmine("rules", str(closed), "--consequent", "whole milk", "--consequent", "spag*", "--json")
+    assert code == 0
+    rules = json.loads(out)["rules"]
+    assert rules
+    assert all({"whole milk", "spaghetti"} & set(rule["consequents"]) for rule in rules)
+    code, out, err = privmine("rules", str(closed), "--antecedent", "whole milc")
+    assert (code, out) == (2, "")
+    assert "Did you mean 'whole milk'" in err

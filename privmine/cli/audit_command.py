@@ -26,8 +26,9 @@ from privmine.audit.subjects import Subject, all_names, subject_of
 from privmine.audit.workers import PATIENCE, Workers, worker_pool
 from privmine.cli.screen import bar, console, fail, print_json, print_whole_words, table, text
 from privmine.errors import InputError, PrivmineError, UnknownNameError
-from privmine.io.asked import Asked
-from privmine.registry import own_version
+from privmine.hooks.registry import own_version
+from privmine.io.readers.options import ReadOptions
+from privmine.privacy.guarantee import at_epsilon
 
 STYLES = {"holds": "green", "violates": "bold red", "refused": "bold yellow", "errors": "bold red"}
 
@@ -42,32 +43,31 @@ def _told(effort: Effort) -> str:
 
 @click.command()
 @click.argument("targets", nargs=-1, metavar="[PIPELINE.toml | METHOD | STAGE=COMPONENT]...")
-@click.option("--quick", is_flag=True, help=f"Some seconds for each, as in a plugin's own tests: {_told(QUICK)}.")
+@click.option("--quick", is_flag=True, help=f"A few seconds each, as in a plugin's own tests: {_told(QUICK)}.")
 @click.option(
     "--thorough",
     is_flag=True,
-    help=f"Minutes for each: {_told(THOROUGH)}.  [without either: {_told(STANDARD)}]",
+    help=f"Minutes each: {_told(THOROUGH)}.  [default: {_told(STANDARD)}]",
 )
 @click.option(
     "--unit",
     metavar="NAME",
-    help="Neighbours differ by all transactions of one unit, such as a customer; --max-baskets of them count.",
+    help="Neighbours differ by all transactions of one unit, such as a customer; at most --max-baskets of them count.",
 )
-@click.option("--max-baskets", type=int, metavar="M", help="How many transactions of a unit count.")
-@click.option("--merge-by", metavar="NAME", help="Likewise, with all transactions of a unit merged into one.")
+@click.option("--max-baskets", type=int, metavar="M", help="How many transactions of a unit count at most.")
+@click.option("--merge-by", metavar="NAME", help="Neighbours differ by all transactions of one unit, merged into one.")
 @click.option(
     "--without-unit",
     is_flag=True,
-    help="With either: the same neighbours, but read as if each transaction were protected alone; expects a violation.",
+    help="With --unit or --merge-by: use the same neighbours, but protect each transaction alone. A "
+    "violation is expected.",
 )
-@click.option(
-    "--trust", multiple=True, metavar="DIST", help="Let this distribution's own queries run; may be repeated."
-)
-@click.option("--seed", type=click.IntRange(0), default=0, help="Try other neighbours and other noise.")
+@click.option("--trust", multiple=True, metavar="DIST", help="Allow this distribution's own queries; can be repeated.")
+@click.option("--seed", type=click.IntRange(0), default=0, help="Use other neighbours and other noise.")
 @click.option(
     "--workers",
     type=click.IntRange(1),
-    help="How many processes to use; with 1, all is done in this one.  [default: one for each processor, at least 2]",
+    help="How many processes to use; 1 means this process only.  [default: one for each processor, at least 2]",
 )
 @click.option(
     "--timeout",
@@ -75,7 +75,7 @@ def _told(effort: Effort) -> str:
     default=PATIENCE,
     show_default=True,
     metavar="SECONDS",
-    help="Give up on a component that takes longer than this over one batch of runs, which usually takes seconds.",
+    help="Stop a component if one batch of runs takes longer than this; usually it takes seconds.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the reports as JSON.")
 def audit(
@@ -102,15 +102,15 @@ def audit(
     Example:  privmine audit privbasis --unit customer --max-baskets 5
     """
     if quick and thorough:
-        raise InputError("An audit is quick or thorough, not both; drop one of the options.")
+        raise InputError("--quick and --thorough exclude each other. Drop one of them.")
     effort = QUICK if quick else THOROUGH if thorough else STANDARD
     if effort.examples:
         require_hypothesis()
-    protected = Asked(unit=unit, max_baskets=max_baskets, merge_by=merge_by).protected
+    protected = ReadOptions(unit=unit, max_baskets=max_baskets, merge_by=merge_by).protected
     if without_unit and protected.is_transaction:
         raise InputError(
-            "--without-unit shows what a forgotten unit comes to; say which: --unit NAME --max-baskets M, "
-            "or --merge-by NAME."
+            "--without-unit shows what happens if a unit is forgotten. Name the unit: --unit NAME "
+            "--max-baskets M, or --merge-by NAME."
         )
     # What components print must not end up among the reports.
     with (
@@ -222,7 +222,7 @@ def _show(checks: list[SamplerCheck], reports: list[AuditReport]) -> None:
     sampled = " and ".join(dict.fromkeys(str(epsilon) for report in reports for epsilon in report.epsilons))
     out.print(
         f"\nReplayed on {' to '.join(f'{count:,}' for count in dict.fromkeys((pairs[0], pairs[-1])))} pairs each"
-        + (f"; sampled at ε = {sampled}." if sampled else ".")
+        + (f"; sampled at {at_epsilon(sampled)}." if sampled else ".")
     )
     for differ_by in dict.fromkeys(report.differ_by for report in reports):
         out.print(f"Neighbours differ by {text(differ_by)}.")

@@ -38,7 +38,7 @@ def test_init_says_for_whom(path) -> None:
 def test_a_budget_with_delta_says_what_cannot_charge_it(path) -> None:
     """A budget of (ε, δ) is kept, but `mine` has no use for it yet."""
     said = run("init", "--ledger", path, "--dataset", "orders", "--epsilon", "3", "--delta", "1e-6")
-    assert "ε = 3 and δ = 1e-06" in said
+    assert "ε = 3, δ = 1e-06" in said
     assert "budget without δ" in said
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import rich_click as click
 
-from privmine.cli.data import tell_guesses
+from privmine.cli.data_options import tell_guesses
 from privmine.cli.groups import OpenGroup
 from privmine.cli.research import (
     EXACT,
@@ -22,17 +22,17 @@ from privmine.cli.research import (
 )
 from privmine.cli.screen import console, print_json, table, text
 from privmine.datasets import describe
-from privmine.evaluation.bench import Bench
-from privmine.evaluation.data import data_opener, is_file
+from privmine.evaluation.cell_runner import CellRunner
+from privmine.evaluation.data_sources import data_opener, is_file
 from privmine.evaluation.experiment import Experiment
+from privmine.evaluation.result_rows import Row, comparable, key_of, metric_words
 from privmine.evaluation.results import open_results
-from privmine.evaluation.rows import Row, comparable, key_of, metric_words
 from privmine.evaluation.runner import Failure, OpenData, run_cells
 from privmine.evaluation.seeds import Cell
 from privmine.evaluation.sheets import check_matplotlib, draw_sheets
 from privmine.evaluation.summary import compare_pipelines, summarise
 from privmine.evaluation.truth import Truth
-from privmine.registry import registry
+from privmine.hooks.registry import registry
 
 DEFAULT_METRICS = ("fnr", "re", "coverage")
 
@@ -55,7 +55,7 @@ class SpecOrCommand(OpenGroup):
 
 @click.group(cls=SpecOrCommand, within="experiment")
 def experiment() -> None:
-    """Measure pipelines against exact data, as an experiment file says.
+    """Measure pipelines against exact data, as described in an experiment file.
 
     `privmine experiment SPEC.toml` runs the file. `privmine experiment paper`, which repeats the experiments of the
     PrivBasis paper, comes with the plugin privmine-paper.
@@ -71,20 +71,25 @@ def experiment() -> None:
 @click.option(
     "--output",
     type=click.Path(path_type=Path),
-    help="A .csv file, or a folder for Parquet; what it holds already is not run again.  [default: SPEC with .csv]",
+    help="A .csv file, or a folder for Parquet; runs that it contains are not repeated.  [default: SPEC with .csv]",
 )
 @workers_option
 @data_option
-@click.option("--repeats", type=click.IntRange(1), help="How many runs of each combination, instead of the file's.")
 @click.option(
-    "--metric", "metrics", multiple=True, help="What to list, by a name of `privmine plugins`; may be repeated."
+    "--repeats", type=click.IntRange(1), help="How many runs of each combination, instead of the number in the file."
 )
-@click.option("--against", metavar="PIPELINE", help="Compare every other pipeline with this one, pair by pair.")
+@click.option(
+    "--metric",
+    "metrics",
+    multiple=True,
+    help="Which metric to list, by its name in `privmine plugins`; can be repeated.",
+)
+@click.option("--against", metavar="PIPELINE", help="Compare every other pipeline with this one, in pairs of runs.")
 @click.option(
     "--cell",
     type=(str, str, int, str, int),
     metavar="DATA PIPELINE K EPSILON REPEAT",
-    help="Do one run alone and print its row; nothing is written.",
+    help="Make a single run and print its row; nothing is written.",
 )
 @click.option("--figures", type=click.Path(path_type=Path, file_okay=False), help="Draw figures into this folder.")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
@@ -147,10 +152,10 @@ def run(
 def _alone(described: Experiment, cell: Cell, open_data: OpenData, target: Path, as_json: bool) -> None:
     """One run by itself, beside what the results say of it."""
     recipe = described.pipelines[cell.pipeline]
-    bench = Bench(
+    runner = CellRunner(
         Truth.mine(open_data(cell.data), cell.k), {cell.pipeline: recipe}, {cell.pipeline: recipe.definition()}
     )
-    row = bench.run(cell)
+    row = runner.run(cell)
     if as_json:
         print_json(finite(row))
         return

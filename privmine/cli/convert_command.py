@@ -10,14 +10,15 @@ from typing import Final
 
 import rich_click as click
 
-from privmine.cli.data import DataOptions, data_options
+from privmine.cli.data_options import DataOptions, data_options
 from privmine.cli.screen import progress
 from privmine.errors import InputError
-from privmine.io.asked import LAYOUTS
-from privmine.io.sparse_out import ITEM, ITEMS, TRANSACTION
-from privmine.io.text_out import texts
-from privmine.io.writers import Target, target, write
+from privmine.io.readers.options import LAYOUTS
+from privmine.io.writers.destinations import Destination, target, write
+from privmine.io.writers.sparse_out import ITEM, ITEMS, TRANSACTION
+from privmine.io.writers.text_out import texts
 from privmine.model import Universe
+from privmine.store.disk import SUFFIX
 
 #: The options that read what was written in a layout. In a long table an empty transaction is a row without an item.
 _READ_BY: Final = {
@@ -29,17 +30,7 @@ _READ_BY: Final = {
 }
 
 
-def _refuse_unit(_: click.Context, option: click.Parameter, value: str | None) -> None:
-    """Say why there is no such option, which `mine` has."""
-    if value is not None:
-        raise InputError(
-            f"convert knows no units: the copy has every transaction, and no column that tells whose it is. Drop "
-            f"{option.opts[0]}, and to protect units mine DATA itself."
-        )
-
-
 _copy = partial(click.option, panel="The copy")
-_no_unit = partial(click.option, hidden=True, expose_value=False, callback=_refuse_unit)
 
 
 @click.command()
@@ -47,15 +38,12 @@ _no_unit = partial(click.option, hidden=True, expose_value=False, callback=_refu
 @_copy(
     "--to",
     "layout_of_copy",
-    type=click.Choice(LAYOUTS),
+    type=click.Choice((*LAYOUTS, "store")),
     metavar="LAYOUT",
-    help="The layout of OUT, one of those that --layout names.  [default: the first that its format has]",
+    help="The layout of OUT: one that --layout knows.  [default: the first that its format has]",
 )
 @_copy("--force", is_flag=True, help="Replace OUT if it exists.")
-@data_options(units=False)
-@_no_unit("--unit")
-@_no_unit("--max-baskets")
-@_no_unit("--merge-by")
+@data_options(units=True)
 def convert(paths: tuple[str, ...], layout_of_copy: str | None, force: bool, reading: DataOptions) -> None:
     """Copy the transactions of DATA to OUT, in another format or layout.
 
@@ -63,31 +51,48 @@ def convert(paths: tuple[str, ...], layout_of_copy: str | None, force: bool, rea
     after it compresses text. The copy has every transaction with its items, and no other columns. It is exact, so it
     is as private as DATA. With --sql there is no DATA: the copy is of what the query gives.
 
+    A name that ends in .privmine makes a store on disk, which opens without parsing and may be larger than memory.
+    Only such a copy keeps who is protected (--unit, --merge-by) and the item universe (--items).
+
     Example:  privmine convert orders.csv orders.parquet --transaction order_id --item product --to list
     """
     if len(paths) != (1 if "sql" in reading.given else 2):
         raise InputError(
-            "Name what to copy and where to: privmine convert orders.csv orders.parquet. With --sql name OUT alone."
+            "Name the source and the copy: privmine convert orders.csv orders.parquet. With --sql, name OUT only."
         )
     data = None if "sql" in reading.given else paths[0]
     place = target(paths[-1], layout_of_copy)
+    _refuse_units(reading, place)
     reading.spare(data, *place.files)
     taken = next(filter(Path.exists, place.files), None)
     if taken is not None and not force:
-        raise InputError(f"{taken} exists; choose another name, or add --force to replace it.")
+        raise InputError(f"{taken} exists. Choose another name, or add --force to replace it.")
     transactions = reading.read(data)
     with progress("Writing the copy …"):
         files = write(transactions, place.path, layout=place.layout)
     click.echo(f"Written: {' and '.join(map(str, files))}")
     click.echo(f"To mine it: privmine mine {shlex.join(_read_by(place, files, transactions.universe))}")
     click.echo(
-        "privmine: the copy is exact, and as private as the data: nothing in it is protected. Only you may read it.",
+        "privmine: the copy is exact and as private as the data. Nothing in it is protected. Only you can read it.",
         err=True,
     )
 
 
-def _read_by(place: Target, files: tuple[Path, ...], universe: Universe) -> list[str]:
+def _refuse_units(reading: DataOptions, place: Destination) -> None:
+    """Say why only a store on disk has the options that `mine` has for units."""
+    given = next((name for name in ("unit", "max_baskets", "merge_by") if name in reading.given), None)
+    if given is not None and place.suffix != SUFFIX:
+        option = f"--{given.replace('_', '-')}"
+        raise InputError(
+            f"convert does not know units in this format: the copy has every transaction, and no column for the unit. "
+            f"Drop {option}. To protect units, mine DATA itself, or end the copy's name in {SUFFIX}."
+        )
+
+
+def _read_by(place: Destination, files: tuple[Path, ...], universe: Universe) -> list[str]:
     """The arguments that read a copy, without a guess."""
+    if place.suffix == SUFFIX:
+        return [str(place.path)]
     separator = ("--separator", r"\t" if place.suffix == ".tsv" else ",") if place.layout == "baskets" else ()
     names = ("--names", str(files[1])) if len(files) > 1 else ()
     breaks = place.suffix in (".csv", ".tsv", ".txt") and any(re.search(r"[\r\n]", text) for text in texts(universe))

@@ -1,0 +1,182 @@
+"""The options that say how data is read: one set of them, for every command that reads data."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Mapping
+from functools import cached_property, partial, wraps
+from glob import glob
+from inspect import signature
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+
+import rich_click as click
+from attrs import evolve, field, frozen
+
+from privmine.cli.screen import progress
+from privmine.errors import InputError
+from privmine.files import at_home, spare
+from privmine.io.readers.dispatch import read, read_asked
+from privmine.io.readers.options import LAYOUTS, ReadOptions
+from privmine.io.readers.plugin_readers import plugin_readers, read_text
+from privmine.model import Origin
+from privmine.store.disk import SUFFIX
+from privmine.store.transactions import Transactions
+
+Callback: TypeAlias = Callable[..., Any]
+
+_data = partial(click.option, panel="The data")
+_unit = partial(click.option, panel="Who is protected: one transaction, unless another unit is named")
+
+_HOW_IT_IS_READ: Final = (
+    _data("--transaction", metavar="COL", help="The column of the transaction id."),
+    _data("--item", metavar="COL", help="The column of the items, or of lists of items."),
+    _data(
+        "--layout",
+        type=click.Choice(LAYOUTS),
+        metavar="LAYOUT",
+        help="long: a row for each item; list: a list in each row; one-hot: a column for each item; "
+        "baskets: a basket in each line; fimi: numbers in each line.  [default: detected; "
+        "privmine prints what it detected]",
+    ),
+    _data(
+        "--items",
+        metavar="FILE",
+        help="The public item universe: a text file with one item per line, or a JSON list. Other items are dropped.",
+    ),
+    _data("--names", metavar="FILE", help="Labels for items that are numbers: one per line, the label of 0 first."),
+    _data("--sql", metavar="QUERY", help="Read the result of a DuckDB query instead of a file."),
+    _data(
+        "--database",
+        metavar="PLACE",
+        help="Where the query runs: an SQLite or DuckDB file, or postgresql://user@host/name.",
+    ),
+    _data("--separator", metavar="CHAR", help="The separator between the cells of a line."),
+    _data("--encoding", metavar="NAME", help="The encoding of a text file, if it is not UTF-8."),
+    _data("--multiline-cells", is_flag=True, help="Allow line breaks in quoted cells."),
+    _data(
+        "--memory-limit",
+        metavar="SIZE",
+        help="About how much memory reading and counting may take, such as 2GB; the rest goes to temporary files.",
+    ),
+    _data("--drop-missing", is_flag=True, help="Ignore missing items instead of refusing the data."),
+)
+_WHOSE_IT_IS: Final = (
+    _unit(
+        "--unit", metavar="COL", help="Protect everything of one unit: the column of its id, for example customer_id."
+    ),
+    _unit(
+        "--max-baskets",
+        type=int,
+        metavar="M",
+        help="How many transactions of a unit count at most; the noise grows in proportion.",
+    ),
+    _unit("--merge-by", metavar="COL", help="Protect everything of one unit by merging its transactions into one."),
+)
+#: How a tab is typed in most shells.
+_TAB: Final = r"\t"
+_NAMES: Final = frozenset(signature(read).parameters) - {"source", "misplaced"}
+#: The options that are a source themselves, beside those of plugins' readers.
+_SOURCES: Final = ("sql", "database")
+
+
+@frozen
+class DataOptions:
+    """How data is to be read, as the command line says it.
+
+    Attributes:
+        given: the options of `read` that were given.
+        readers: the options of plugins' readers that were given.
+    """
+
+    given: Mapping[str, Any] = field(repr=False)
+    readers: Mapping[str, str] = field(factory=dict, repr=False)
+
+    def names_data(self, path: str | None) -> bool:
+        """Whether there is a file or a query; options about data that is not there are refused."""
+        named = path is not None or "sql" in self.given or bool(self.readers)
+        if not named and self.given:
+            option = f"--{min(self.given).replace('_', '-')}"
+            raise InputError(
+                f"{option} says how data is read, but no data is named. Add a file, or a query with --sql."
+            )
+        return named
+
+    @staticmethod
+    def is_store(path: str | None) -> bool:
+        """Whether the data is a store on disk, which itself says what its universe is and who is protected."""
+        return path is not None and path.lower().endswith(SUFFIX)
+
+    def spare(self, path: str | None, *targets: Path) -> None:
+        """Refuse to write over anything that is read."""
+        matches = glob(str(at_home(path or "")), recursive=True)  # noqa: PTH207 - the pattern may be absolute
+        sources = [path, *matches, *(self.given.get(name) for name in ("items", "names", "database"))]
+        for target in targets:
+            spare(target, (source for source in sources if source is not None))
+
+    @cached_property
+    def asked(self) -> ReadOptions:
+        """The options, checked; what is wrong with them shows before any data is read."""
+        return ReadOptions.of(**{name: value for name, value in self.given.items() if name not in _SOURCES})
+
+    def read(self, path: str | None, accept: Callable[[Origin], None] = lambda _: None) -> Transactions:
+        """Read the data, and tell what was guessed of it before the rows are read.
+
+        Args:
+            path: the file, or None with a query.
+            accept: refuses data by how it will be read, if need be.
+        """
+
+        def listener(origin: Origin) -> None:
+            accept(origin)
+            tell_guesses(origin)
+
+        sources = {name: self.given.get(name) for name in _SOURCES}
+        if self.readers and (path is not None or any(sources.values()) or len(self.readers) > 1):
+            raise InputError(f"--{min(self.readers)} names the data itself. Name a file, a query or this, only one.")
+        asked = evolve(self.asked, listener=listener)
+        with progress("Reading the data …"):
+            return read_text(self.readers, asked) if self.readers else read_asked(path, asked, **sources)
+
+
+def data_options(*, units: bool) -> Callable[[Callback], Callback]:
+    """Give a command the options that say how data is read; it gets them as one argument, `reading`.
+
+    Args:
+        units: whether it can protect more than a transaction.
+    """
+
+    def decorate(callback: Callback) -> Callback:
+        @wraps(callback)
+        def command(**options: Any) -> Any:
+            chosen = {name: options.pop(name) for name in _NAMES & options.keys()}
+            given = {name: value for name, value in chosen.items() if value is not None and value is not False}
+            texts = {name: options.pop(name.replace("-", "_")) for name in readers}
+            named = {name: text for name, text in texts.items() if text is not None}
+            return callback(reading=DataOptions(given, named), **options)
+
+        readers = {name: found for name, found in plugin_readers().items() if found.value.opens is not None}
+        own = [
+            _data(f"--{name}", metavar=found.value.metavar, help=f"{found.summary} ({found.distribution}).")
+            for name, found in readers.items()
+        ]
+        for option in reversed((*_HOW_IT_IS_READ, *own, *(_WHOSE_IT_IS if units else ()))):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+def tell_guesses(origin: Origin) -> None:
+    """Say what was guessed of the data, so that a wrong guess is seen before anything is spent on it."""
+    if origin.guessed:
+        line = shell_words(origin)
+        click.echo(
+            f"privmine: {origin.source} is read in the layout {origin.layout}, which was detected: {line}", err=True
+        )
+
+
+def shell_words(origin: Origin) -> str:
+    """The options that would have said what was guessed of the data, as one types them."""
+    options = (word for option, value in origin.guessed for word in (f"--{option.replace('_', '-')}", value))
+    return shlex.join(_TAB if word == "\t" else word for word in options)

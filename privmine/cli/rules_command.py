@@ -1,0 +1,155 @@
+"""`privmine rules`."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+import rich_click as click
+
+from privmine.cli.screen import console, table, text
+from privmine.errors import InputError
+from privmine.files import spare, written
+from privmine.release import Release, load
+from privmine.release.display import items_text
+from privmine.release.release_files import check_output
+from privmine.release.rules import METRICS, RuleList, Wanted, list_rules
+from privmine.release.rules.certainty import WITH_INTERVALS
+from privmine.release.rules.listing import words
+from privmine.release.rules.rule_files import to_csv, to_json
+
+#: How many rules the screen shows; a file has all.
+SHOWN = 50
+#: What the screen shows of each rule, after the metric that was asked for.
+_COLUMNS = ("support", "confidence", "lift")
+
+_WRITERS = {".csv": to_csv, ".json": to_json}
+
+_which = partial(click.option, panel="Which rules")
+_result = partial(click.option, panel="The result")
+
+
+@click.command()
+@click.argument("release", type=click.Path(path_type=Path))
+@_which(
+    "--metric", help=f"Which metric decides: {', '.join(METRICS)}.  [default: confidence; support with --support-only]"
+)
+@_which(
+    "--min-threshold",
+    type=float,
+    help="The least value of the metric.  [default: none; 0.8 with --unrefined, 0 with --support-only]",
+)
+@_which("--antecedent", multiple=True, metavar="ITEM", help="Only rules with this item on the left; may be repeated.")
+@_which("--consequent", multiple=True, metavar="ITEM", help="Only rules with this item on the right; may be repeated.")
+@_which("--prune", is_flag=True, help="Leave out rules that add nothing to a rule with fewer items on the left.")
+@_which(
+    "--unrefined",
+    is_flag=True,
+    help="All rules with mlxtend's values, also those that noise alone explains and values that cannot be.",
+)
+@_which("--support-only", is_flag=True, help="Supports alone; works where a subset of an itemset was not released.")
+@_which("--downward-closed", is_flag=True, help="Leave out itemsets of which a subset was not released.")
+@_result("--output", "-o", type=click.Path(path_type=Path), help="Save all rules to a .csv or .json file.")
+@_result("--force", "overwrite", is_flag=True, help="Replace the file of --output if it exists.")
+@_result("--json", "as_json", is_flag=True, help="Print the rules as JSON.")
+def rules(
+    release: Path,
+    metric: str | None,
+    min_threshold: float | None,
+    antecedent: tuple[str, ...],
+    consequent: tuple[str, ...],
+    prune: bool,
+    unrefined: bool,
+    support_only: bool,
+    downward_closed: bool,
+    output: Path | None,
+    overwrite: bool,
+    as_json: bool,
+) -> None:
+    """Show the association rules of RELEASE, a file that `privmine mine` saved.
+
+    Rules are arithmetic on what is released already: they touch no data and cost no budget. The metrics are those of
+    mlxtend, with its names, and with intervals that say what the noise leaves open. Rules that noise alone explains are
+    left out, and privmine prints how many. Rules need the supports of all subsets, so mine with --downward-closed.
+
+    Example:  privmine rules top100.csv --consequent "whole milk" --output rules.csv
+    """
+    if support_only and metric not in (None, "support"):
+        raise InputError(f"With --support-only only the support is known. Drop it, or --metric {metric}.")
+    if support_only and prune:
+        raise InputError("With --support-only there is no confidence that --prune could compare. Drop one of them.")
+    if support_only and min_threshold is None:
+        min_threshold = 0.0  # What mlxtend takes for a confidence hardly any support reaches.
+    wanted = Wanted(
+        metric=metric or ("support" if support_only else "confidence"),
+        min_threshold=min_threshold,
+        support_only=support_only,
+        refined=not unrefined,
+        antecedent=antecedent,
+        consequent=consequent,
+        prune=prune,
+    )
+    if output is not None:
+        spare(output, [release])
+        check_output(output, overwrite, _WRITERS)
+    loaded = load(release)
+    loaded = loaded.downward_closed() if downward_closed else loaded
+    found = list_rules(loaded, wanted)
+    if output is not None:
+        content = _WRITERS[output.suffix.lower()](loaded, found).encode()
+        try:
+            with written(output, public=True) as file:
+                file.write(content)
+        except OSError as error:
+            raise InputError(f"{output} could not be written: {error.strerror}.") from None
+    if as_json:
+        click.echo(to_json(loaded, found), nl=False)
+        return
+    _show(loaded, found, wanted)
+    if output is not None:
+        console().print(f"[bold]Saved:[/] {text(output)}")
+
+
+def _show(release: Release, found: RuleList, wanted: Wanted) -> None:
+    """A table, largest values of the metric first."""
+    out = console()
+    columns, metric = found.columns, wanted.decides
+    numbers = [metric] if wanted.support_only else list(dict.fromkeys([metric, *_COLUMNS]))
+    rows = table("if", "then", *numbers, right=tuple(numbers))
+    order = sorted(range(len(found)), key=lambda row: -columns[metric][row])
+    for row in order[:SHOWN]:
+        sides = (text(items_text(columns[side][row])) for side in ("antecedents", "consequents"))
+        rows.add_row(*sides, *(_cell(found, name, row) for name in numbers))
+    count = "1 rule" if len(order) == 1 else f"{len(order):,} rules"
+    out.print(f"[bold]{count} of {len(release)} itemsets[/]\n")
+    if order:
+        out.print(rows)
+    if len(order) > SHOWN:
+        out.print(f"… {len(order) - SHOWN:,} more; use --output FILE or --json to get all.")
+    if not order:
+        out.print(_why_none(found, wanted))
+    for sentence in words(release, found):
+        out.print(text(sentence.replace("The columns _low and _high", "In brackets")))
+    if found.left_out.total:
+        out.print("--unrefined shows all rules.")
+    out.print(text(release.verdict.lines(release)[0]))
+    if not release.receipt.private:
+        out.print("[bold red]NOT PRIVATE:[/] of a simulated release, for research only.")
+    out.print("Rules cost no budget.")
+
+
+def _cell(found: RuleList, name: str, row: int) -> str:
+    """A value, with its interval where it has one."""
+    value = f"{found.columns[name][row]:.4f}"
+    if name not in WITH_INTERVALS:
+        return value
+    low, high = (found.columns[f"{name}_{end}"][row] for end in ("low", "high"))
+    return f"{value} {text(f'[{low:.2f} to {high:.2f}]')}"
+
+
+def _why_none(found: RuleList, wanted: Wanted) -> str:
+    if wanted.min_threshold is not None or wanted.support_only or not wanted.refined:
+        return f"No rule has a {text(wanted.decides)} of that much. Lower --min-threshold."
+    if found.left_out.total:
+        return "No rule can be told from chance. A release with fewer itemsets or a larger ε would tell more."
+    return "There are no rules: no released itemset has two items or more."

@@ -1,0 +1,52 @@
+"""Messages are written with Python's names of options; in the shell they get the shell's.
+
+`epsilon=1` becomes `--epsilon 1`, `simulate=True` becomes `--simulate`, and `max_baskets` becomes `--max-baskets`.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+
+#: The options whose names differ by more than hyphens.
+_RENAMED = {"overwrite": "--force"}
+#: The arguments of `read`, `mine`, `plan` and `rules` that are options of commands.
+OPTIONS = frozenset(
+    (
+        *("items", "names", "layout", "transaction", "item", "unit", "max_baskets", "merge_by", "separator"),
+        *("encoding", "multiline_cells", "drop_missing", "sql", "database"),
+        *("k", "epsilon", "max_length", "n_public", "strict", "simulate", "seed", "ledger", "dataset", "output"),
+        *("overwrite", "downward_closed", "method", "trust"),
+        *("transactions", "lam", "bases", "length", "target_error", "target_size"),
+        *("support_only", "min_threshold"),
+    )
+)
+_ASSIGNED = re.compile(
+    r"(?<![\w.\-/])(?P<name>[a-z_]+)=(?P<value>True\b|'[^']*'|\"[^\"]*\"|\{[^}]*\}|[\w.…]*[\w…])?(?!=)"
+)
+#: Names that mean an option also without "=". Others are words of the language, or parameters of components.
+PLAIN = frozenset(("max_baskets", "merge_by", "n_public", "target_error", "target_size", "downward_closed"))
+_PLAIN = re.compile(rf"(?<![\w.\-/])(?P<name>{'|'.join(sorted(PLAIN))})(?![\w.(=])")
+
+
+def in_shell(message: str) -> str:
+    """The message with the names of options as they are typed in a shell."""
+    assigned = _ASSIGNED.sub(lambda found: _typed(found["name"], found["value"]) or found[0], message)
+    return _PLAIN.sub(lambda found: _typed(found["name"], None) or found[0], assigned)
+
+
+def option_of(name: str) -> str:
+    """The option that a Python argument is in the shell."""
+    return _RENAMED.get(name, f"--{name.replace('_', '-')}")
+
+
+def _typed(name: str, value: str | None) -> str:
+    if name not in OPTIONS:
+        return ""
+    if value in (None, "True"):
+        return option_of(name)
+    assert value is not None
+    if value.startswith("{"):
+        return f"{option_of(name)} NAME"
+    quoted = value[0] in "'\""
+    return f"{option_of(name)} {shlex.quote(value[1:-1]) if quoted else value}"
