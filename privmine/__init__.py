@@ -69,6 +69,10 @@ _HOMES = {
 
 def __getattr__(name: str) -> Any:
     """Load a public name, or a module such as `api`, when it is first used: importing the package takes no time."""
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version(__name__)
     if name in _HOMES:
         found = globals()[name] = getattr(import_module(_HOMES[name]), name)
         return found

@@ -5,19 +5,9 @@ Anything here is kept stable; anything else inside privmine may move without not
 
 from __future__ import annotations
 
-from privmine.bases import (
-    DEFAULT_LIMIT,
-    average_error_variance,
-    balanced_groups,
-    check_length_limit,
-    error_variance,
-    groups_of_three,
-    in_order,
-    maximal_cliques,
-    split_clique,
-    without_contained,
-)
-from privmine.curator import Answer, Curator, Measurement, Selection
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from privmine.errors import (
     BudgetError,
     ContractError,
@@ -27,47 +17,71 @@ from privmine.errors import (
     PrivmineWarning,
     UnknownNameError,
 )
-from privmine.extensions import Dataset, Proxy, ReleaseAndTruth
-from privmine.hookspecs import hookimpl
-from privmine.intervals import NoiseSum
-from privmine.model import (
-    DATA_STAGES,
-    STAGES,
-    BasisSet,
-    BudgetPlan,
-    Elements,
-    Estimate,
-    FloatArray,
-    IntArray,
-    Itemset,
-    Itemsets,
-    NoiseLaw,
-    NoisyCounts,
-    Public,
-    Request,
-    Unit,
-    Universe,
-    exact,
-    itemset,
-    itemset_count,
-)
-from privmine.privacy import Charge, Noise, Sensitivity
-from privmine.queries import (
-    BinCounts,
-    BoundedSupports,
-    ItemSupports,
-    LengthHistogram,
-    PairSupports,
-    Query,
-    RankGap,
-    SumQuery,
-    Supports,
-    TruncatedSupports,
-    WeightedSupports,
-    fair_weights,
-)
-from privmine.registry import Registered, Registrar, parameter
-from privmine.store.protocol import Store
+from privmine.exact import exact
+from privmine.hooks.components import Registered, parameter
+from privmine.hooks.extensions import Dataset, Proxy, Reader, ReleaseAndTruth
+from privmine.hooks.registrar import Registrar
+from privmine.hooks.specs import hookimpl
+
+if TYPE_CHECKING:
+    from privmine.curator import Answer, Curator, Measurement, Selection
+    from privmine.model import (
+        DATA_STAGES,
+        STAGES,
+        BasisSet,
+        BudgetPlan,
+        Elements,
+        Estimate,
+        FloatArray,
+        IntArray,
+        Itemset,
+        Itemsets,
+        NoiseLaw,
+        NoisyCounts,
+        Origin,
+        Public,
+        Request,
+        Universe,
+        itemset,
+        itemset_count,
+    )
+    from privmine.model.bases import (
+        DEFAULT_LIMIT,
+        average_error_variance,
+        balanced_groups,
+        check_length_limit,
+        error_variance,
+        groups_of_three,
+        in_order,
+        maximal_cliques,
+        split_clique,
+        without_contained,
+    )
+    from privmine.noise.laws import NoiseSum
+    from privmine.privacy import Charge, Cost, Noise, PureDP, Sensitivity, at_epsilon
+    from privmine.privacy.unit import Unit
+    from privmine.queries import (
+        BinCounts,
+        BoundedSupports,
+        HeldHistogram,
+        ItemCutoff,
+        ItemSupports,
+        LengthHistogram,
+        MomentMatrix,
+        PairSupports,
+        Query,
+        RankGap,
+        RankSupport,
+        StateCounts,
+        SumQuery,
+        Supports,
+        TruncatedSupports,
+        WeightedSupports,
+        fair_weights,
+    )
+    from privmine.store.abstract import Store
+    from privmine.store.clipping import contribute
+    from privmine.store.transactions import Transactions
 
 __all__ = [
     "DATA_STAGES",
@@ -81,47 +95,59 @@ __all__ = [
     "BudgetPlan",
     "Charge",
     "ContractError",
+    "Cost",
     "Curator",
     "DataError",
     "Dataset",
     "Elements",
     "Estimate",
     "FloatArray",
+    "HeldHistogram",
     "InputError",
     "IntArray",
+    "ItemCutoff",
     "ItemSupports",
     "Itemset",
     "Itemsets",
     "LengthHistogram",
     "Measurement",
+    "MomentMatrix",
     "Noise",
     "NoiseLaw",
     "NoiseSum",
     "NoisyCounts",
+    "Origin",
     "PairSupports",
     "PrivmineError",
     "PrivmineWarning",
     "Proxy",
     "Public",
+    "PureDP",
     "Query",
     "RankGap",
+    "RankSupport",
+    "Reader",
     "Registered",
     "Registrar",
     "ReleaseAndTruth",
     "Request",
     "Selection",
     "Sensitivity",
+    "StateCounts",
     "Store",
     "SumQuery",
     "Supports",
+    "Transactions",
     "TruncatedSupports",
     "Unit",
     "Universe",
     "UnknownNameError",
     "WeightedSupports",
+    "at_epsilon",
     "average_error_variance",
     "balanced_groups",
     "check_length_limit",
+    "contribute",
     "error_variance",
     "exact",
     "fair_weights",
@@ -135,3 +161,32 @@ __all__ = [
     "split_clique",
     "without_contained",
 ]
+
+#: Where the names are that need numpy, which takes long to load; what only registers something starts without them.
+_LOADED_ON_USE = (
+    "privmine.curator",
+    "privmine.model",
+    "privmine.model.bases",
+    "privmine.noise.laws",
+    "privmine.privacy",
+    "privmine.privacy.unit",
+    "privmine.queries",
+    "privmine.store.abstract",
+    "privmine.store.clipping",
+    "privmine.store.transactions",
+)
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name when it is first used."""
+    if name in __all__:
+        for module in map(import_module, _LOADED_ON_USE):
+            if hasattr(module, name):
+                found = globals()[name] = getattr(module, name)
+                return found
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """What a notebook completes."""
+    return sorted({*globals(), *__all__})

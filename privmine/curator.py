@@ -7,7 +7,6 @@ mistakes, not against malice: Python code in the same process can always reach a
 from __future__ import annotations
 
 import operator
-import threading
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, TypeAlias
@@ -17,11 +16,16 @@ from attrs import cmp_using, evolve, field, frozen
 from numpy.typing import NDArray
 
 from privmine.errors import BudgetError, ContractError, InputError, QueryError
-from privmine.model import IntArray, Public, Unit, exact, read_only
+from privmine.exact import exact
+from privmine.model import IntArray, Public, read_only
 from privmine.noise.protocol import NoiseSource, NoisyTopSource, Tail
-from privmine.privacy import Charge, Noise, PureDP, Sensitivity, amount
+from privmine.privacy.cost import Charge, Cost, Meter
+from privmine.privacy.definition import Definition
+from privmine.privacy.noise import Noise
+from privmine.privacy.sensitivity import ConeSensitivity, Sensitivity
+from privmine.privacy.unit import Unit
 from privmine.queries import VERIFIED, Candidate, Query, Scores
-from privmine.store.protocol import Store
+from privmine.store.abstract import Store
 
 
 @frozen
@@ -46,42 +50,21 @@ class Selection:
 Answer: TypeAlias = Measurement | Selection
 
 
-class Meter:
-    """Counts what one run has spent; there is no way to pay back."""
-
-    def __init__(self, epsilon: Fraction) -> None:
-        self.epsilon = epsilon
-        self.charges: tuple[Charge, ...] = ()
-        self.spent = Fraction(0)
-        self._lock = threading.Lock()
-
-    def charge(self, charge: Charge, limit: Fraction) -> None:
-        """Record a charge, unless it would take the run's spending past the limit."""
-        with self._lock:  # A stage may ask from several threads.
-            remaining = min(limit, self.epsilon) - self.spent
-            if charge.epsilon <= remaining:
-                self.spent += charge.epsilon
-                self.charges += (charge,)
-                return
-        raise BudgetError(
-            f"ε = {amount(charge.epsilon)} was requested for {charge.query}, but ε = {amount(remaining)} "
-            f"is left for {charge.stage}; ask for less, or give the stage a larger share.",
-            requested=charge.epsilon,
-            remaining=remaining,
-        )
-
-
 @frozen
-class Desk:
+class Access:
     """What all the curators of one run share."""
 
     store: Store = field(repr=False)
     public: Public
     noise: NoiseSource
-    definition: PureDP
     meter: Meter
     trusts: Callable[[type], bool] = field(repr=False)
     answers: list[Answer] = field(factory=list, repr=False)
+
+    @property
+    def definition(self) -> Definition:
+        """The definition of privacy that the budget is counted in."""
+        return self.meter.budget.definition
 
 
 class Curator:
@@ -92,117 +75,124 @@ class Curator:
     If anything fails after the charge, the charge stands.
     """
 
-    __slots__ = ("_component", "_desk", "_limit", "_open", "_stage")
+    __slots__ = ("_access", "_component", "_limit", "_open", "_stage")
 
-    def __init__(self, desk: Desk, stage: str, component: str, limit: Fraction) -> None:
-        self._desk = desk
+    def __init__(self, access: Access, stage: str, component: str, limit: Cost) -> None:
+        self._access = access
         self._stage = stage
         self._component = component
         self._limit = limit
         self._open = True
 
     def __repr__(self) -> str:
-        return f"<Curator of {self._stage}, ε = {amount(self.remaining)} remaining>"
+        return f"<Curator of {self._stage}, {self.remaining} remaining>"
 
     @property
     def public(self) -> Public:
         """What is public of the data."""
-        return self._desk.public
+        return self._access.public
 
     @property
-    def remaining(self) -> Fraction:
+    def remaining(self) -> Cost:
         """What this stage may still spend."""
-        return max(Fraction(0), self._limit - self._desk.meter.spent)
+        left = self._limit - self._access.meter.spent
+        return left if left > 0 else left * 0
 
-    def split(self, **weights: Any) -> dict[str, Fraction]:
+    def split(self, **weights: Any) -> dict[str, Cost]:
         """Divide what remains in proportion to the weights; the parts sum to it exactly."""
         parts = {name: exact(weight, f"The weight of {name}") for name, weight in weights.items()}
-        total = sum(parts.values(), Fraction(0))
-        if total <= 0 or min(parts.values()) < 0:
+        if not any(parts.values()) or min(parts.values()) < 0:
             raise InputError("A split needs weights that are not negative and not all zero.")
-        return {name: self.remaining * part / total for name, part in parts.items()}
+        return dict(zip(parts, self.remaining.split(parts.values()), strict=True))
 
-    def measure(self, query: Query, epsilon: Fraction | None = None) -> Measurement:
+    def noise_for(self, query: Query, cost: Cost | None = None) -> Noise:
+        """The noise that `measure` would add to each value for this cost. It is public, and asking is free."""
+        price = self._price(query, cost)
+        needed = self._access.definition.noise_for(unit_sensitivity(query, self.public.unit), price)
+        return self._access.noise.draws(needed)
+
+    def rate_for(self, query: Query, n: int = 1, cost: Cost | None = None) -> Fraction:
+        """The factor r of the weights e^(r·score) with which `choose` would draw n candidates; public and free."""
+        sensitivity = unit_sensitivity(query, self.public.unit)
+        return self._access.definition.rate_for(sensitivity, self._price(query, cost), n)
+
+    def measure(self, query: Query, cost: Cost | None = None) -> Measurement:
         """Answer a query with noise on every value.
 
         Args:
             query: what to count.
-            epsilon: what to pay; by default all that remains of the stage's share.
+            cost: what to pay; by default all that remains of the stage's share.
         """
-        epsilon, verified = self._admit(query, epsilon)
-        scale = self._desk.definition.scale(unit_sensitivity(query, self.public.unit), epsilon)
-        noise = Noise("discrete laplace" if self._desk.noise.private else "laplace", scale)
-        self._charge(query, f"{noise.distribution} of scale {amount(scale)}", epsilon, verified)
+        verified = self._admit(query)
+        price = self._price(query, cost)
+        source = self._access.noise
+        noise = self.noise_for(query, price)
+        if source.private and not noise.is_discrete:
+            raise ContractError(
+                f"The noise source {source.name!r} says that it is private, but it draws {noise.distribution} noise in "
+                "floating point, whose last digits betray exact values. Nothing was charged for it. Draw whole numbers."
+            )
+        self._charge(query, str(noise), price, verified, noise)
 
         def answer_with_noise() -> NDArray[Any]:
-            values = _whole_numbers(query.evaluate(self._desk.store), query.size)
-            noisy = self._desk.noise.laplace(values, scale)
-            if self._desk.noise.private:
-                _whole_numbers(noisy, query.size)
-            return noisy
+            noisy = source.add(_whole_numbers(query.evaluate(self._access.store), query.size), noise)
+            return _whole_numbers(noisy, query.size) if noise.is_discrete else noisy
 
         answer = Measurement(query, self._guarded(query, answer_with_noise), noise, self._stage)
-        self._desk.answers.append(answer)
+        self._access.answers.append(answer)
         return answer
 
-    def choose(self, query: Query, n: int = 1, epsilon: Fraction | None = None) -> Selection:
+    def choose(self, query: Query, n: int = 1, cost: Cost | None = None) -> Selection:
         """Select n candidates of large score, one after another without replacement.
 
         Args:
             query: its values are the scores of the candidates.
             n: how many; clamped to the public number of candidates. Choosing none is free.
-            epsilon: what to pay for all n draws together; by default all that remains.
+            cost: what to pay for all n draws together; by default all that remains.
         """
-        noise = self._desk.noise
+        definition, select = self._access.definition, self._access.noise.select
+        return self._choose(query, n, cost, "exponential mechanism", definition.rate_for, select)
 
-        def draw(scores: IntArray, count: int, price: Fraction, tail: Tail | None) -> IntArray:
-            rate = self._desk.definition.rate(unit_sensitivity(query, self.public.unit), price, count)
-            return noise.select(scores, count, rate, tail)
-
-        return self._choose(query, n, epsilon, "exponential mechanism", draw)
-
-    def choose_noisy(self, query: Query, n: int = 1, epsilon: Fraction | None = None) -> Selection:
+    def choose_noisy(self, query: Query, n: int = 1, cost: Cost | None = None) -> Selection:
         """Select the n candidates whose scores are largest after Laplace noise; arguments as for `choose`.
 
         Only the candidates and their order are told, which is why nothing is paid for the others.
         """
-        noise = self._desk.noise
+        definition, noise = self._access.definition, self._access.noise
         if not isinstance(noise, NoisyTopSource):
             raise InputError(
                 f"The noise source {noise.name!r} has no noisy_top, so it cannot select by noise on every score; "
                 "nothing was charged for that. Use another source of noise, or a component that selects by choose."
             )
-
-        def draw(scores: IntArray, count: int, price: Fraction, tail: Tail | None) -> IntArray:
-            scale = self._desk.definition.top_scale(unit_sensitivity(query, self.public.unit), price, count)
-            return noise.noisy_top(scores, count, scale, tail)
-
-        return self._choose(query, n, epsilon, "largest after Laplace noise", draw)
+        return self._choose(query, n, cost, "largest after Laplace noise", definition.top_scale_for, noise.noisy_top)
 
     def _choose(
         self,
         query: Query,
         n: int,
-        epsilon: Fraction | None,
+        cost: Cost | None,
         mechanism: str,
+        factor_for: Callable[[Sensitivity, Cost, int], Fraction],
         draw: Callable[[IntArray, int, Fraction, Tail | None], IntArray],
     ) -> Selection:
         self._require_query(query)
         n = min(operator.index(n), query.size)
         if n <= 0:
             return Selection(query, (), self._stage)
-        price, verified = self._admit(query, epsilon)
+        verified = self._admit(query)
+        price = self._price(query, cost)
+        factor = factor_for(unit_sensitivity(query, self.public.unit), price, n)
         draws = "1 draw" if n == 1 else f"{n} draws"
         self._charge(query, f"{mechanism}, {draws}", price, verified)
 
         def chosen() -> tuple[Candidate, ...]:
-            scores = query.scores(self._desk.store)
+            scores = query.scores(self._access.store)
             unlisted = scores.tail.size if scores.tail else 0
             values = _whole_numbers(scores.values, query.size - unlisted)
-            return tuple(self._names(query, scores, draw(values, n, price, scores.tail)))
+            return tuple(self._names(query, scores, draw(values, n, factor, scores.tail)))
 
         answer = Selection(query, self._guarded(query, chosen), self._stage)
-        self._desk.answers.append(answer)
+        self._access.answers.append(answer)
         return answer
 
     def _names(self, query: Query, scores: Scores, drawn: IntArray) -> list[Candidate]:
@@ -214,7 +204,7 @@ class Curator:
         taken = {scores.candidate(index) for index in range(listed)}
         for position, name in enumerate(names):
             while name is None:
-                member = scores.tail_member(self._desk.noise.below)
+                member = scores.tail_member(self._access.noise.below)
                 if member not in taken:
                     names[position] = name = member
                     taken.add(member)
@@ -229,32 +219,46 @@ class Curator:
         if not isinstance(query, Query):
             raise ContractError(f"A curator answers a Query, not {type(query).__name__}.")
 
-    def _admit(self, query: Query, epsilon: Fraction | None) -> tuple[Fraction, bool]:
-        """Check all that can be checked before a charge; the price, and whether privmine vouches for the query."""
+    def _admit(self, query: Query) -> bool:
+        """Check the query before a charge; whether privmine vouches for its sensitivity."""
         self._require_query(query)
         verified = type(query) in VERIFIED
-        if not verified and not self._desk.trusts(type(query)):
+        if not verified and not self._access.trusts(type(query)):
             raise ContractError(
-                f"The query {type(query).__name__} of {type(query).__module__} declares a sensitivity that privmine "
-                "cannot verify. Use SumQuery, whose contributions are clipped, or name the distribution that "
-                "defines it as trusted: trust={...} in Python, --trust DIST on the command line."
+                f"The query {type(query).__name__} of {type(query).__module__} declares a sensitivity "
+                "that privmine cannot verify. Use SumQuery, whose contributions are clipped, or "
+                "trust the distribution that defines the query: trust={...}."
+            )
+        if isinstance(query.sensitivity, ConeSensitivity) and not verified:
+            raise ContractError(
+                f"The query {type(query).__name__} declares that a transaction adds a moment matrix. That is proven "
+                "for privmine's own MomentMatrix only, and nothing was charged. Use that query, or declare norms."
             )
         if query.sensitivity.l1 <= 0 or query.sensitivity.linf <= 0:
             raise ContractError(f"The query {query.name!r} declares a sensitivity of 0, so it needs no data.")
-        price = self.remaining if epsilon is None else exact(epsilon, "ε")
-        if price <= 0:
+        return verified
+
+    def _price(self, query: Query, cost: Cost | None) -> Cost:
+        """What to pay: a positive cost of the run's own definition."""
+        price = self.remaining if cost is None else cost
+        if not isinstance(price, Cost):
+            raise ContractError(
+                f"A query is paid for with a cost, not with {type(price).__name__}. Pass a part of what is left, for "
+                "example curator.remaining / 2, or one of curator.split(items=2, pairs=1)."
+            )
+        if not price > 0:
             raise BudgetError(
                 f"{self._stage} has no budget left for {query.name}; give it a larger share."
-                if epsilon is None
-                else f"A query costs more than ε = {amount(price)}; pass a positive ε.",
+                if cost is None
+                else f"A query costs more than {price}; pass a positive cost.",
                 requested=price,
                 remaining=self.remaining,
             )
-        return price, verified
+        return price
 
-    def _charge(self, query: Query, mechanism: str, epsilon: Fraction, verified: bool) -> None:
-        charge = Charge(self._stage, self._component, query.name, mechanism, epsilon, verified)
-        self._desk.meter.charge(charge, self._limit)
+    def _charge(self, query: Query, mechanism: str, cost: Cost, verified: bool, noise: Noise | None = None) -> None:
+        charge = Charge(self._stage, self._component, query.name, mechanism, cost, verified, noise)
+        self._access.meter.charge(charge, self._limit)
 
     def _guarded(self, query: Query, evaluate: Callable[[], Any]) -> Any:
         """Evaluate and draw; whatever goes wrong is told without its message, which may hold data."""

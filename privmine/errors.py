@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
-from fractions import Fraction
 from typing import Any
 
 
@@ -53,7 +52,7 @@ class PluginError(PrivmineError, RuntimeError):
 class BudgetError(PrivmineError, ValueError):
     """A charge would exceed what is left of a budget."""
 
-    def __init__(self, message: str, *, requested: Fraction, remaining: Fraction) -> None:
+    def __init__(self, message: str, *, requested: Any, remaining: Any) -> None:
         self.requested = requested
         self.remaining = remaining
         super().__init__(message)
@@ -64,7 +63,15 @@ class LedgerError(PrivmineError, RuntimeError):
 
 
 class ContractError(PrivmineError, TypeError):
-    """A component broke the contract of its stage: a wrong type, or an item outside the universe."""
+    """A component broke the contract of its stage: a wrong type, or an item outside the universe.
+
+    Attributes:
+        flaw: what is wrong, without the words on what was charged.
+    """
+
+    def __init__(self, message: str, *, flaw: str = "") -> None:
+        self.flaw = flaw or message
+        super().__init__(message)
 
 
 class QueryError(PrivmineError, RuntimeError):
@@ -74,7 +81,7 @@ class QueryError(PrivmineError, RuntimeError):
 class StageError(PrivmineError, RuntimeError):
     """A component failed in the middle of a run; what was charged until then stays charged."""
 
-    def __init__(self, message: str, *, stage: str, component: str, distribution: str, charged: Fraction) -> None:
+    def __init__(self, message: str, *, stage: str, component: str, distribution: str, charged: Any) -> None:
         self.stage = stage
         self.component = component
         self.distribution = distribution
@@ -98,7 +105,7 @@ class RunInterrupted(KeyboardInterrupt):
         certain: False where the interrupt fell into the charge itself; the ledger's log tells.
     """
 
-    def __init__(self, charged: Fraction, *, certain: bool = True) -> None:
+    def __init__(self, charged: Any, *, certain: bool = True) -> None:
         self.charged = charged
         self.certain = certain
         super().__init__(f"Interrupted: {self.fate}.")
@@ -107,8 +114,8 @@ class RunInterrupted(KeyboardInterrupt):
     def fate(self) -> str:
         """What became of the budget, as part of a sentence."""
         if not self.certain:
-            return f"ε = {self.charged} may have been charged, see `privmine budget log`"
-        return f"ε = {self.charged} was charged and stays charged" if self.charged else "nothing was charged"
+            return f"{self.charged} may have been charged: see `privmine budget log`"
+        return f"{self.charged} was charged and stays charged" if self.charged else "nothing was charged"
 
 
 class PrivmineWarning(UserWarning):

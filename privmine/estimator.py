@@ -14,12 +14,12 @@ from typing import Any
 from attrs import evolve
 
 from privmine.errors import UnknownNameError
-from privmine.io.asked import Asked
-from privmine.io.read import read_asked
+from privmine.io.readers.dispatch import read_asked
+from privmine.io.readers.options import ReadOptions
 from privmine.ledger import Ledger
 from privmine.pipeline import DEFAULT_METHOD, Pipeline
+from privmine.pipeline.request import Wish
 from privmine.release import Release
-from privmine.request import Wish
 from privmine.store.transactions import Transactions
 
 
@@ -104,7 +104,7 @@ class ItemsetMiner:
         reading = {name: parameters.pop(name) for name in _READING}
         method = parameters.pop("method")
         pipeline = method if isinstance(method, Pipeline) else Pipeline(method)
-        wish, asked = Wish(**parameters), Asked.of(**reading)
+        wish, asked = Wish(**parameters), ReadOptions.of(**reading)
         if not isinstance(X, Transactions):
             wish.check(asked.protected, universe_given=asked.items is not None)
             asked = evolve(asked, listener=wish.check_origin)

@@ -12,6 +12,7 @@ EXTRA_OF = {
     "duckdb": "tables",
     "hypothesis": "audit",
     "matplotlib": "plots",
+    "openpyxl": "excel",
     "pandas": "pandas",
     "polars": "polars",
     "pooch": "datasets",

@@ -25,22 +25,22 @@ def check_place(path: Path) -> None:
     """Make sure that a file could be written here, before any work is done for it."""
     try:
         if path.is_dir():
-            raise InputError(f"{path} is a directory; name a file in it.")
+            raise InputError(f"{path} is a directory. Name a file in it.")
         if not path.parent.is_dir():
-            raise InputError(f"There is no directory {path.parent}; create it first, or choose another path.")
+            raise InputError(f"There is no directory {path.parent}. Create it first, or choose another path.")
         handle, probe = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
         os.close(handle)
         Path(probe).unlink()
     except OSError as error:
         raise InputError(f"Cannot write to {path.parent}: {error.strerror}.") from None
     if path.exists() and not os.access(path, os.W_OK):
-        raise InputError(f"{path} exists and may not be overwritten; choose another path.")
+        raise InputError(f"{path} exists and cannot be overwritten. Choose another path.")
 
 
 def spare(target: Path, sources: Iterable[str | Path]) -> None:
     """Refuse to write over a file that is read."""
     if any(_are_one(at_home(source), target) for source in sources):
-        raise InputError(f"{target} is read here, and writing would replace it; choose another name.")
+        raise InputError(f"{target} is the file that is read, and writing would replace it. Choose another name.")
 
 
 def _are_one(source: Path, target: Path) -> bool:

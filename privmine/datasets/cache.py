@@ -46,7 +46,9 @@ def save(path: Path, transactions: Transactions) -> None:
         os.replace(partial, path)  # noqa: PTH105 - as a whole or not at all
         partial = ""
     except OSError as error:
-        raise DataError(f"{path} cannot be written: {error.strerror}. Is there room, and is it yours?") from None
+        raise DataError(
+            f"{path} cannot be written: {error.strerror}. Check that there is space, and that you may write there."
+        ) from None
     finally:
         if partial:
             Path(partial).unlink(missing_ok=True)
@@ -58,7 +60,7 @@ def load(path: Path) -> Transactions:
         with path.open("rb") as stream, np.load(stream, allow_pickle=False) as arrays:
             labels, lengths, items = (_unpacked(arrays[name]) for name in ("labels", "lengths", "items"))
     except (OSError, ValueError, KeyError, IndexError, EOFError, zipfile.BadZipFile, zlib.error):
-        raise DataError(f"{path} is damaged; delete it, and it is generated again.") from None
+        raise DataError(f"{path} is damaged. Delete it; it is then generated again.") from None
     offsets = np.zeros(len(lengths) + 1, dtype=np.int64)
     np.cumsum(lengths, out=offsets[1:])
     universe = Universe(read_only(np.cumsum(labels, dtype=np.int64)))

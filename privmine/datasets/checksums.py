@@ -43,7 +43,7 @@ def verify(path: Path, expected: str, name: str) -> None:
     found = checksum(path)
     if found != expected:
         raise DataError(
-            f"{path} is not the dataset {name}: the SHA-256 of its text is {found[:16]}…, the catalogue says "
-            f"{expected[:16]}…. Move it away, and put the right file there or fetch it; to use the file as it is, "
-            "read it by its path."
+            f"{path} is not the dataset {name}: the SHA-256 of its text is {found[:16]}…, but the "
+            f"catalogue says {expected[:16]}…. Replace it by the right file. To use the file as it "
+            "is, read it by its path."
         )

@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 from privmine.datasets.checksums import verify
 from privmine.datasets.places import DATA_VARIABLE
 from privmine.errors import DataError
-from privmine.extensions import Dataset
+from privmine.hooks.extensions import Dataset
 
 
 def fetch_into(directory: Path, dataset: Dataset) -> Path:
@@ -27,7 +27,7 @@ def fetch_into(directory: Path, dataset: Dataset) -> Path:
         import pooch
     except ImportError:
         raise DataError(
-            f"{dataset.name} is not at hand, and fetching it needs pooch: pip install 'privmine[datasets]'. {by_hand}"
+            f"{dataset.name} is not here, and fetching it needs pooch: pip install 'privmine[datasets]'. {by_hand}"
         ) from None
     file_name = dataset.name + dataset.url[dataset.url.rindex(".dat") :]
     logger: logging.Logger = pooch.get_logger()
@@ -52,15 +52,15 @@ def fetch_into(directory: Path, dataset: Dataset) -> Path:
 
 def missing_message(dataset: Dataset) -> str:
     """Why a dataset is not there, and what to do."""
-    parts = [f"{dataset.name} is not at hand and cannot be fetched:"]
+    parts = [f"{dataset.name} is not here and cannot be fetched:"]
     if dataset.url is not None:
-        parts.append(f"no checksum of it is known. Download {dataset.url} yourself")
+        parts.append(f"its checksum is not known. Download {dataset.url} yourself")
         parts.append(f"and put it as {dataset.name}.dat.gz into the directory that {DATA_VARIABLE} names.")
     else:
-        parts.append("it has no public place as FIMI text.")
+        parts.append("there is no public FIMI file of it.")
         parts.append(f"Put it as {dataset.name}.dat.gz into the directory that {DATA_VARIABLE} names.")
     if dataset.proxy is not None:
-        parts.append(f"{dataset.proxy.part}.dat.gz in that place would do as a proxy.")
+        parts.append(f"{dataset.proxy.part}.dat.gz in that directory can stand in for it.")
     if dataset.note:
         parts.append(dataset.note)
     return " ".join(parts)

@@ -10,7 +10,7 @@ from attrs import asdict, frozen
 
 from privmine.datasets.opening import catalogue, needed_file, resolve
 from privmine.datasets.places import cache_directory
-from privmine.extensions import Dataset
+from privmine.hooks.extensions import Dataset
 
 
 @frozen

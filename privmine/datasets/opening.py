@@ -14,10 +14,10 @@ from privmine.datasets.fetching import fetch_into, missing_message
 from privmine.datasets.places import DATA_VARIABLE, cache_directory, find_file
 from privmine.datasets.repeated import repeated
 from privmine.errors import DataError
-from privmine.extensions import Dataset
-from privmine.io.fimi import read_fimi
+from privmine.hooks.extensions import Dataset
+from privmine.hooks.registry import registry
+from privmine.io.readers.fimi import read_fimi
 from privmine.model import Universe
-from privmine.registry import registry
 from privmine.store.transactions import Transactions
 
 _ENDINGS = (".dat.gz", ".dat")
@@ -32,7 +32,7 @@ def catalogue() -> dict[str, Dataset]:
 
 def find(name: str) -> Dataset:
     """The dataset of a name, whose case does not matter."""
-    hint = "A file of your own is read by its path: privmine.read(path)."
+    hint = "To read your own file, use its path: privmine.read(path)."
     found: Dataset = registry().extension("dataset", name, hint=hint).value
     return found
 
@@ -139,8 +139,8 @@ def _generated(dataset: Dataset, data_dir: str | os.PathLike[str] | None) -> Tra
         path = needed_file(name, data_dir)
         if path is None:
             raise DataError(
-                f"{dataset.name} is generated from {name}.gz, which is not at hand. Put that file into the directory "
-                f"that {DATA_VARIABLE} names."
+                f"{dataset.name} is generated from {name}.gz, which is not here. Put that file into "
+                f"the directory that {DATA_VARIABLE} names."
             )
         verify(path, sha256, name)
         paths.append(path)

@@ -9,7 +9,7 @@ from attrs import field, frozen
 
 from privmine.errors import InputError
 from privmine.model import IntArray, Itemset, Itemsets
-from privmine.store.protocol import Contribution, Store
+from privmine.store.abstract import Contribution, Store
 from privmine.store.transactions import Transactions
 
 _LARGEST = int(np.iinfo(np.int64).max)
@@ -18,7 +18,7 @@ _LARGEST = int(np.iinfo(np.int64).max)
 def repeated(transactions: Transactions, times: int) -> Transactions:
     """The transactions so many times over; nothing is copied, since every count is a multiple."""
     if times < 1:
-        raise InputError(f"Transactions can be repeated once or more, not {times} times.")
+        raise InputError(f"Transactions must be repeated at least once, not {times} times.")
     if times == 1:
         return transactions
     return Transactions(transactions.universe, RepeatedStore(transactions.store, times))
@@ -61,6 +61,10 @@ class RepeatedStore(Store):
         """For each basis the number of transactions by their intersection with it."""
         return [self.times * counts for counts in self.store.bin_counts(bases)]
 
+    def state_counts(self, items: Sequence[int], states: IntArray) -> IntArray:
+        """How many transactions have, of the given items, exactly those of each state."""
+        return self.times * self.store.state_counts(items, states)
+
     def lengths(self, within: Sequence[int] | None, cap: int) -> IntArray:
         """How many transactions have 0, 1, …, cap items of `within` (None: of all); cap means cap or more."""
         return self.times * self.store.lengths(within, cap)
@@ -72,6 +76,10 @@ class RepeatedStore(Store):
     def bounded_supports(self, itemsets: Sequence[Itemset], weights: IntArray) -> IntArray:
         """For each itemset the sum of weights[T(t)] over the transactions t that contain it and T(t) of them all."""
         return self.times * self.store.bounded_supports(itemsets, weights)
+
+    def held_counts(self, itemsets: Sequence[Itemset], cap: int) -> IntArray:
+        """How many transactions contain 0, 1, …, cap of the itemsets; cap means cap or more."""
+        return self.times * self.store.held_counts(itemsets, cap)
 
     def sum(self, contribution: Contribution, dimension: int, l1: int, l2_squared: int | None = None) -> IntArray:
         """Add up integer contributions, each clipped before it is added."""

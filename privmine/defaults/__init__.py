@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 from privmine.api import Registrar, hookimpl
-from privmine.defaults.allocate import FixedShares
-from privmine.defaults.construct import GreedyBasis
-from privmine.defaults.estimate import RankGapLambda
-from privmine.defaults.reconstruct import BasisFrequencies
-from privmine.defaults.select import ItemsAndPairs
 
 
 @hookimpl
 def privmine_register(registry: Registrar) -> None:
     """Register the five components of PrivBasis and the preset that joins them."""
-    registry.add("allocate_budget", "fixed-shares", FixedShares)
-    registry.add("estimate_lambda", "rank-gap", RankGapLambda)
-    registry.add("select_elements", "items-and-pairs", ItemsAndPairs)
-    registry.add("construct_basis", "greedy-merge", GreedyBasis)
-    registry.add("reconstruct_counts", "basis-frequencies", BasisFrequencies)
+    registry.add("allocate_budget", "fixed-shares", "privmine.defaults.allocate:FixedShares")
+    registry.add("estimate_lambda", "rank-gap", "privmine.defaults.estimate:RankGapLambda")
+    registry.add("select_elements", "items-and-pairs", "privmine.defaults.select:ItemsAndPairs")
+    registry.add("construct_basis", "greedy-merge", "privmine.defaults.construct:GreedyBasis")
+    registry.add("reconstruct_counts", "basis-frequencies", "privmine.defaults.reconstruct:BasisFrequencies")
     registry.add_preset(
         "privbasis",
         {

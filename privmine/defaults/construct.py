@@ -20,7 +20,7 @@ from privmine.api import (
     split_clique,
     without_contained,
 )
-from privmine.defaults.bases import dissolve_triples, merge_bases
+from privmine.defaults.greedy import dissolve_triples, merge_bases
 
 
 @frozen
@@ -66,4 +66,4 @@ def _construct(items: set[int], pairs: set[Itemset], limit: int) -> tuple[list[I
 
 
 def _split_note(size: int) -> str:
-    return f"A clique of {size} items was split; its pairs are covered, some of its triples are not."
+    return f"A clique of {size} items was split: all its pairs are covered, but not all its triples."

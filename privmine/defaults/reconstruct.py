@@ -185,4 +185,4 @@ class BasisFrequencies:
             kept = [row for row, subset in enumerate(itemsets) if subset in wanted]
             itemsets = Itemsets.of(itemsets[row] for row in kept)
             counts, errors, law_of = counts[kept], errors[kept], law_of[kept]
-        return NoisyCounts(itemsets, counts, errors, total, total_error, laws, law_of, total_law)
+        return NoisyCounts(itemsets, counts, errors, total, total_error, laws, law_of, total_law, joint="bases")

@@ -52,7 +52,7 @@ class ItemsAndPairs:
 
     eta: Fraction = parameter(Fraction(11, 10), converter=exact, validator=at_least_one, help="safety margin on k (η)")
     single_basis: int = parameter(
-        12, validator=not_negative, help="up to so many items no pairs are selected: one basis holds them all"
+        12, validator=not_negative, help="up to this many items, no pairs are selected: one basis holds them all"
     )
 
     @hookimpl
@@ -60,8 +60,7 @@ class ItemsAndPairs:
         """Choose items and pairs; see `Stages.select_elements`."""
         if estimate.lam is None:
             raise InputError(
-                "items-and-pairs needs a number of items, but the λ estimate has none; "
-                "use another estimate_lambda, such as rank-gap."
+                "items-and-pairs needs λ, but the estimate has none. Use another estimate_lambda, such as rank-gap."
             )
         lam = estimate.lam
         pairs = 0

@@ -5,17 +5,17 @@ The names of this module are kept stable, for plugins that run experiments of th
 
 from __future__ import annotations
 
+from privmine.evaluation.basis_strategies import bases_of, strategies
 from privmine.evaluation.clock import Progress, Report, nobody
-from privmine.evaluation.data import data_opener
+from privmine.evaluation.data_sources import data_opener
 from privmine.evaluation.evaluate import compare, evaluate
-from privmine.evaluation.plots import plot_metric, plot_pareto, plot_small_multiples
+from privmine.evaluation.figures import plot_metric, plot_pareto, plot_small_multiples
 from privmine.evaluation.recipes import Recipe
+from privmine.evaluation.result_rows import Row, columns, epsilon_of, key_of
 from privmine.evaluation.results import Results, open_results
-from privmine.evaluation.rows import Row, columns, epsilon_of, key_of
 from privmine.evaluation.runner import Failure, OpenData, run_cells
 from privmine.evaluation.seeds import Cell
 from privmine.evaluation.sheets import DOTS_PER_INCH, METRICS_DRAWN, check_matplotlib
-from privmine.evaluation.strategies import bases_of, strategies
 from privmine.evaluation.summary import Comparison, Mean, compare_pipelines, grouped, mean_of, summarise
 from privmine.evaluation.truth import Truth
 

@@ -13,7 +13,7 @@ from privmine.errors import PrivmineError
 from privmine.evaluation.clock import Progress, nobody
 from privmine.evaluation.experiment import Experiment, whole
 from privmine.evaluation.metrics import measures
-from privmine.evaluation.rows import Row, columns
+from privmine.evaluation.result_rows import Row, columns
 from privmine.evaluation.runner import run_cells
 from privmine.evaluation.truth import Truth
 from privmine.release import Release

@@ -12,9 +12,10 @@ from attrs import evolve, field, frozen
 from privmine.errors import DataError, InputError, PrivmineError, UnknownNameError
 from privmine.evaluation.recipes import Recipe
 from privmine.evaluation.seeds import Cell, epsilon_text
-from privmine.model import STAGES, exact
-from privmine.request import LARGEST_EPSILON, LARGEST_K, SMALLEST_EPSILON
-from privmine.spec import read_spec
+from privmine.exact import exact
+from privmine.model import STAGES
+from privmine.pipeline.request import LARGEST_EPSILON, LARGEST_K, SMALLEST_EPSILON
+from privmine.pipeline.settings import read_spec
 
 DEFAULT_REPEATS = 30
 KEYS = ("data", "k", "epsilon", "repeats", "trust", "pipelines")
@@ -110,7 +111,7 @@ def _from_content(content: Mapping[str, Any], folder: Path) -> Experiment:
             raise UnknownNameError("key of an experiment file", key, KEYS)
     for key in ("data", "k", "epsilon", "pipelines"):
         if key not in content:
-            raise InputError(f"The key {key!r} is missing; an experiment needs data, k, epsilon and [pipelines.NAME].")
+            raise InputError(f"The key {key!r} is missing. An experiment needs data, k, epsilon and [pipelines.NAME].")
     tables = content["pipelines"]
     if not isinstance(tables, dict):
         raise InputError("pipelines must be tables: [pipelines.NAME].")
@@ -130,11 +131,13 @@ def _from_table(name: str, table: Any, folder: Path) -> Recipe:
             raise UnknownNameError(f"key of {where}", key, PIPELINE_KEYS)
     if "file" in table:
         if len(table) > 1:
-            raise InputError(f"{where} names a file, which holds the whole pipeline; drop the other keys, or the file.")
+            raise InputError(
+                f"{where} names a file, which contains the whole pipeline. Drop the other keys, or the file."
+            )
         return Recipe.of(read_spec(folder / _name(table["file"], f"The file of {where}")))
     stages = table.get("stages", {})
     if not isinstance(stages, dict) or not isinstance(table.get("method", ""), str):
-        raise InputError(f"{where}: method is a name, and each stage is a table [pipelines.{name}.stages.STAGE].")
+        raise InputError(f"{where}: method must be a name, and each stage a table [pipelines.{name}.stages.STAGE].")
     for stage, component in stages.items():
         if stage not in STAGES:
             raise UnknownNameError("stage", stage, STAGES)
@@ -162,7 +165,7 @@ def _k_by_data(k: Any, names: tuple[str, ...]) -> dict[str, tuple[int, ...]]:
             raise UnknownNameError("dataset in data", name, names)
     missing = [name for name in names if name not in k]
     if missing:
-        raise InputError(f"k is a table by dataset and has no entry for {missing[0]!r}.")
+        raise InputError(f"k is a table by dataset, but has no entry for {missing[0]!r}.")
     return {name: _distinct("k", [_k(value) for value in _several(k[name])]) for name in names}
 
 
@@ -185,14 +188,16 @@ def _several(value: Any, *, empty: bool = False) -> list[Any]:
 def _distinct(what: str, values: list[Any]) -> tuple[Any, ...]:
     for value in values:
         if values.count(value) > 1:
-            raise InputError(f"{what} lists {value!r} more than once; each combination is run `repeats` times anyway.")
+            raise InputError(
+                f"{what} lists {value!r} more than once. Drop one: each combination runs `repeats` times anyway."
+            )
     return tuple(values)
 
 
 def _name(value: Any, what: str) -> str:
     # Names become fields of a results file, one row a line.
     if not isinstance(value, str) or not value.strip() or not value.isprintable():
-        raise InputError(f"{what} is named by a line of text, not by {value!r}.")
+        raise InputError(f"{what} must be named by one line of text, not by {value!r}.")
     return value
 
 

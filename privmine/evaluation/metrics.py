@@ -11,11 +11,11 @@ from math import inf, isfinite
 from statistics import median
 
 from privmine.errors import PluginError
-from privmine.evaluation.rows import Row
+from privmine.evaluation.result_rows import Row
 from privmine.evaluation.truth import Truth
-from privmine.extensions import Extension, ReleaseAndTruth
+from privmine.hooks.extensions import Extension, ReleaseAndTruth
+from privmine.hooks.registry import registry
 from privmine.model import BasisSet, Itemset
-from privmine.registry import registry
 
 
 def false_negative_rate(released: Collection[Itemset], truth: Collection[Itemset]) -> float:

@@ -1,4 +1,4 @@
-"""A pipeline as something that can be made anew, with an observer, in any process."""
+"""A pipeline as something that can be made anew in any process."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Any
 from attrs import field, frozen
 
 from privmine.errors import InputError
+from privmine.hooks.registry import own_version
 from privmine.pipeline import DEFAULT_METHOD, Pipeline
-from privmine.registry import own_version
 
 
 def _names(values: Iterable[str]) -> frozenset[str]:
@@ -44,11 +44,11 @@ class Recipe:
             return cls(pipeline)
         if isinstance(pipeline, Mapping) and set(pipeline) <= {"method", "stages"}:
             return cls(pipeline.get("method", DEFAULT_METHOD), dict(pipeline.get("stages", {})))
-        raise InputError(f"A pipeline is a Pipeline or the name of a method, not {pipeline!r}.")
+        raise InputError(f"A pipeline must be a Pipeline or the name of a method, not {pipeline!r}.")
 
-    def make(self, observers: Iterable[object] = ()) -> Pipeline:
+    def make(self) -> Pipeline:
         """The pipeline itself."""
-        return Pipeline(self.method, **self.stages, observers=observers, trust=self.trust)
+        return Pipeline(self.method, **self.stages, trust=self.trust)
 
     def definition(self) -> str:
         """A digest of all components and parameters, by which another pipeline of the same name is noticed."""

@@ -17,10 +17,12 @@ from typing import Any, Protocol
 from uuid import uuid4
 
 from privmine.errors import DataError, InputError
-from privmine.evaluation.rows import INTEGER_COLUMNS, TEXT_COLUMNS, Key, Row, columns, key_of
+from privmine.evaluation.result_rows import INTEGER_COLUMNS, TEXT_COLUMNS, Key, Row, columns, key_of
 from privmine.extras import import_extra
 
-_OTHER_COLUMNS = "The columns differ: another version of privmine, or other metrics of plugins. Name another output."
+_OTHER_COLUMNS = (
+    "The columns differ: it was written by another version of privmine, or with other plugins. Name another output."
+)
 
 
 class Results(Protocol):
@@ -43,7 +45,7 @@ def open_results(path: str | Path) -> Results:
         return CsvResults(path)
     if path.is_dir() or path.suffix.lower() in ("", ".parquet"):
         return ParquetResults(path)
-    raise InputError(f"{path}: results go to a .csv file, or to a folder, whose name has no ending or .parquet.")
+    raise InputError(f"{path}: results go to a .csv file, or to a folder (a name without an ending, or with .parquet).")
 
 
 class CsvResults:
@@ -61,7 +63,7 @@ class CsvResults:
         whole = content[: content.rfind(b"\n") + 1]
         header = (",".join(self._columns) + "\n").encode()
         if not (whole.startswith(header) if whole else header.startswith(content)):
-            raise DataError(f"{self._path} is not a results file that this experiment can go on with. {_OTHER_COLUMNS}")
+            raise DataError(f"This experiment cannot continue {self._path}. {_OTHER_COLUMNS}")
         if whole != content or not whole:
             with self._path.open("r+b" if content else "wb") as stream:
                 stream.truncate(len(whole))
@@ -82,7 +84,7 @@ class CsvResults:
         try:
             return {name: _value(name, text) for name, text in zip(self._columns, fields, strict=True)}
         except ValueError:
-            raise DataError(f"{self._path}, line {line}: a field is not of the kind that its column holds.") from None
+            raise DataError(f"{self._path}, line {line}: a field has the wrong type.") from None
 
     def add(self, rows: Iterable[Row]) -> None:
         """Append whole lines in one write."""
@@ -105,7 +107,7 @@ class ParquetResults:
         # What is missing shows before anything runs.
         import_extra("pyarrow", "A folder of Parquet parts needs", "Or name a .csv file.")
         if folder.exists() and not folder.is_dir():
-            raise InputError(f"{folder} is a file; results in Parquet are a folder of parts.")
+            raise InputError(f"{folder} is a file, but Parquet results need a folder. Name a folder.")
         _writable_parent(folder)
         folder.mkdir(exist_ok=True)
         self._folder = folder
@@ -123,9 +125,9 @@ class ParquetResults:
             try:
                 table = parquet.ParquetFile(part).read()
             except ArrowInvalid:
-                raise DataError(f"{part} is not a Parquet file; move it out of the results folder.") from None
+                raise DataError(f"{part} is not a Parquet file. Move it out of the results folder.") from None
             if tuple(table.column_names) != self._columns:
-                raise DataError(f"{part} is no part of results that this experiment can go on with. {_OTHER_COLUMNS}")
+                raise DataError(f"This experiment cannot continue {part}. {_OTHER_COLUMNS}")
             rows.extend(table.to_pylist())
         return _each_once(rows)
 
@@ -161,7 +163,7 @@ def _arrow_kind(pa: Any, name: str) -> Any:
 def _writable_parent(path: Path) -> None:
     folder = path.parent
     if not folder.is_dir() or not os.access(path if path.exists() else folder, os.W_OK):
-        raise InputError(f"Results cannot be written to {path}; name another output.")
+        raise InputError(f"Results cannot be written to {path}. Name another output.")
 
 
 def _each_once(rows: Iterable[Row]) -> list[Row]:
@@ -197,6 +199,6 @@ def check_same(rows: Iterable[Mapping[str, Any]], column: str, name_column: str,
         name = row[name_column]
         if name in digests and row[column] != digests[name]:
             raise InputError(
-                f"The results hold runs of another {name_column} under the name {name!r} (or of another version of "
-                "privmine); give it another name, or name another output."
+                f"The results contain runs of another {name_column} with the name {name!r}, or of "
+                "another version of privmine. Choose another name, or name another output."
             )

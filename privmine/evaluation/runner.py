@@ -16,11 +16,11 @@ from typing import TypeAlias
 from attrs import frozen
 
 from privmine.errors import PrivmineError
-from privmine.evaluation.bench import Bench
+from privmine.evaluation.cell_runner import CellRunner
 from privmine.evaluation.clock import Clock, Progress, nobody
 from privmine.evaluation.recipes import Recipe
+from privmine.evaluation.result_rows import Row, key_of
 from privmine.evaluation.results import Results, check_same
-from privmine.evaluation.rows import Row, key_of
 from privmine.evaluation.seeds import Cell
 from privmine.evaluation.truth import Truth
 from privmine.processes import started_pool
@@ -78,22 +78,22 @@ def run_cells(
         truth = Truth.mine(open_data(name), max(cell.k for cell in listed))
         check_same(earlier, "database", "data", {name: truth.database})
         clock.say(name)
-        for rows, failed in _outcomes(Bench(truth, recipes, definitions), listed, workers):
+        for rows, failed in _outcomes(CellRunner(truth, recipes, definitions), listed, workers):
             results.add(rows)
             failures += failed
             clock.count(rows, [failure.cell for failure in failed])
     return failures
 
 
-def _outcomes(bench: Bench, cells: Sequence[Cell], workers: int) -> Iterator[Outcome]:
+def _outcomes(runner: CellRunner, cells: Sequence[Cell], workers: int) -> Iterator[Outcome]:
     """The rows of all cells, as they come."""
     if workers == 1:
         for cell in cells:
-            yield _attempted(bench, [cell])
+            yield _attempted(runner, [cell])
         return
     size = max(1, min(LARGEST_BATCH, len(cells) // (4 * workers)))
     batches = [cells[start : start + size] for start in range(0, len(cells), size)]
-    pool = started_pool(min(workers, len(batches)), _prepare, bench)
+    pool = started_pool(min(workers, len(batches)), _prepare, runner)
     try:
         for future in as_completed([pool.submit(_batch, batch) for batch in batches]):
             yield future.result()
@@ -101,25 +101,25 @@ def _outcomes(bench: Bench, cells: Sequence[Cell], workers: int) -> Iterator[Out
         pool.shutdown(cancel_futures=True)
 
 
-def _attempted(bench: Bench, cells: Sequence[Cell]) -> Outcome:
+def _attempted(runner: CellRunner, cells: Sequence[Cell]) -> Outcome:
     rows, failures = [], []
     for cell in cells:
         try:
-            rows.append(bench.run(cell))
+            rows.append(runner.run(cell))
         except PrivmineError as error:
             failures.append(Failure(cell, str(error)))
     return rows, failures
 
 
-_bench: list[Bench] = []
+_runner: list[CellRunner] = []
 
 
-def _prepare(bench: Bench) -> None:
+def _prepare(runner: CellRunner) -> None:
     """Give a worker its data."""
     # Ctrl-C reaches all processes; the parent says what became of the work, a worker just leaves.
     signal.signal(signal.SIGINT, lambda *_: os._exit(130))
-    _bench.append(bench)
+    _runner.append(runner)
 
 
 def _batch(cells: Sequence[Cell]) -> Outcome:
-    return _attempted(_bench[0], cells)
+    return _attempted(_runner[0], cells)

@@ -12,8 +12,9 @@ from typing import Any
 
 from attrs import frozen
 
-from privmine.evaluation.rows import Key
-from privmine.model import exact
+from privmine.evaluation.result_rows import Key
+from privmine.exact import exact
+from privmine.privacy.guarantee import at_epsilon
 
 
 @frozen(order=True)
@@ -32,7 +33,7 @@ class Cell:
         return self.data, self.pipeline, self.k, self.epsilon, self.repeat
 
     def __str__(self) -> str:
-        return f"{self.pipeline} on {self.data}, k = {self.k}, ε = {self.epsilon}, repeat {self.repeat}"
+        return f"{self.pipeline} on {self.data}, k = {self.k}, {at_epsilon(self.epsilon)}, repeat {self.repeat}"
 
 
 def seed_of(cell: Cell) -> int:

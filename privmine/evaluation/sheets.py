@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from privmine.evaluation.plots import plot_pareto, plot_small_multiples
-from privmine.evaluation.rows import Row
+from privmine.evaluation.figures import plot_pareto, plot_small_multiples
+from privmine.evaluation.result_rows import Row
 from privmine.extras import import_extra
 
 DOTS_PER_INCH = 110

@@ -10,7 +10,7 @@ import numpy as np
 from attrs import frozen
 
 from privmine.errors import InputError, UnknownNameError
-from privmine.evaluation.rows import Row, as_rows, epsilon_of, metric_words
+from privmine.evaluation.result_rows import Row, as_rows, epsilon_of, metric_words
 from privmine.evaluation.statistics import sign_flip_p_value, t_quantile
 
 CONFIDENCE = 0.95
@@ -141,7 +141,7 @@ def compare_pipelines(
     if listed and metric not in listed[0]:
         raise UnknownNameError("metric", metric, metric_words())
     if first == second:
-        raise InputError("A comparison needs two pipelines, not one twice.")
+        raise InputError("A comparison needs two different pipelines.")
     compared = []
     for key, group in grouped([row for row in listed if row["pipeline"] in (first, second)], by).items():
         pairs = _pairs(group, first, second, metric)

@@ -15,7 +15,7 @@ from attrs import define, field
 
 from privmine.errors import InputError
 from privmine.model import IntArray, Itemset, Itemsets, Universe, itemset
-from privmine.store.protocol import Store
+from privmine.store.abstract import Store
 from privmine.store.transactions import Transactions
 
 
@@ -79,14 +79,14 @@ class Truth:
         position = self._find(label)
         if position is None:
             raise InputError(
-                f"The release names the item {label!r}, which is not in the universe of these baskets; "
-                "evaluate a release against the data that it was made from."
+                f"The release names the item {label!r}, which is not in the universe of these "
+                "baskets. Evaluate a release against the data that it was made from."
             )
         return position
 
     def _check(self, k: int) -> None:
         if k > self._mined:
-            raise InputError(f"The true top {self._mined} were mined, fewer than the top {k} that are asked for.")
+            raise InputError(f"The top {k} is needed, but only the true top {self._mined} was mined.")
 
 
 def position_finder(universe: Universe) -> Callable[[Any], int | None]:

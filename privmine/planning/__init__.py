@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from privmine.planning.model import Plan
+from privmine.planning.plan_result import Plan
 from privmine.planning.planner import plan
 
 __all__ = ["Plan", "plan"]

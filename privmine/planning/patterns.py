@@ -8,7 +8,6 @@ regular ones, and three kinds of chance several times over.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from random import Random
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -31,7 +30,7 @@ ORDERS: Mapping[str, Order] = {
     "two items are in nearly all": lambda i, j: j + len(i) * ((i >= 2) | (j < 2)),
     "more popular items are in more": lambda i, j: (i + 1) * (j + 1),
     "a chain": lambda i, j: j - i,
-    "hardly any share an item": lambda i, j: 2 * (j - i) + i % 2,
+    "almost none share an item": lambda i, j: 2 * (j - i) + i % 2,
     "groups of three": _in_groups(3),
     "groups of four": _in_groups(4),
 }
@@ -79,9 +78,10 @@ def _orders(repeats: int) -> Iterator[tuple[str, Order]]:
     yield from ORDERS.items()
     for name, weight in WEIGHTS.items():
         for seed in range(repeats):
-            yield name, _drawn(weight, Random(seed))  # noqa: S311 - a pattern, which protects nothing
+            yield name, _drawn(weight, seed)
 
 
-def _drawn(weight: Callable[[IntArray, IntArray], FloatArray], random: Random) -> Order:
+def _drawn(weight: Callable[[IntArray, IntArray], FloatArray], seed: int) -> Order:
     """Drawing without replacement in proportion to weights is taking the smallest −ln(u)/weight."""
-    return lambda i, j: -np.log([1 - random.random() for _ in i]) / weight(i, j)
+    # A generator whose numbers are the same in every version of numpy; a pattern protects nothing.
+    return lambda i, j: -np.log1p(-np.random.RandomState([seed]).random_sample(len(i))) / weight(i, j)

@@ -10,15 +10,17 @@ from typing import Any
 from attrs import evolve
 
 from privmine.errors import BudgetError, InputError
+from privmine.exact import exact
 from privmine.ledger import Ledger
 from privmine.ledger.checks import refuse_another_unit
-from privmine.model import DATA_STAGES, BasisSet, Unit, exact
+from privmine.model import DATA_STAGES, BasisSet
 from privmine.pipeline import DEFAULT_METHOD, Pipeline
-from privmine.planning.model import Plan, Point, Shape, Share
+from privmine.pipeline.request import LARGEST_EPSILON, SMALLEST_EPSILON, whole_number
 from privmine.planning.patterns import AS_GIVEN
+from privmine.planning.plan_result import CurvePoint, Plan, Shape, Share
 from privmine.planning.question import (
     DEFAULT_ITEMS,
-    Target,
+    ErrorTarget,
     as_ledger,
     assumed_lambdas,
     given_bases,
@@ -30,7 +32,7 @@ from privmine.planning.question import (
 from privmine.planning.rehearsal import Choice, Rehearsal, Selected, UnplannableError, made_up_baskets
 from privmine.planning.sizes import SizeErrors, SizeRange, ranges, size_errors
 from privmine.planning.target import least_epsilon
-from privmine.request import LARGEST_EPSILON, SMALLEST_EPSILON, whole_number
+from privmine.privacy.unit import Unit
 
 DEFAULT_K = 100
 #: Where bases are built to find the extreme ones, until the ε in question is known.
@@ -84,29 +86,30 @@ def plan(
     target = target_of(target_error, target_size, about)
     if epsilon is None and target is None:
         raise InputError(
-            "Say what to plan for: an ε to learn its error (epsilon=, --epsilon 1), or an error to learn its ε "
-            "(target_error=, --target-error 50)."
+            "Specify an ε to learn its error, for example epsilon=1, or an error to learn its ε, for "
+            "example target_error=50."
         )
     if (ledger is None) != (dataset is None):
-        raise InputError("A ledger keeps one budget for each dataset; pass both ledger= (--ledger) and dataset=.")
+        raise InputError("A ledger keeps one budget for each dataset. Pass both ledger= and dataset=.")
     protected = unit_of(unit, max_baskets, merge_by, ledger, dataset)
     if ledger is not None and dataset is not None:
         # Here, since planning takes a while; whether enough is left shows when ε is known, and beside the plan.
         refuse_another_unit(as_ledger(ledger).budget(dataset), protected.name)
     chosen = Pipeline(method) if pipeline is None else pipeline
     if not isinstance(chosen, Pipeline):
-        raise InputError(f"pipeline= takes a Pipeline, not {chosen!r}; a method known by name goes to method=.")
+        raise InputError(f"pipeline= takes a Pipeline, not {chosen!r}. To name a method, use method=.")
     rehearsal = Rehearsal(chosen, made_up_baskets(count, protected), wanted, max_length)
-    request = rehearsal.request(_SOME_EPSILON if epsilon is None else exact(epsilon, "ε"))
-    drawn = rehearsal.lambda_range(request.epsilon)
+    start = _SOME_EPSILON if epsilon is None else exact(epsilon, "ε")
+    request = rehearsal.request(start)
+    drawn = rehearsal.lambda_range(start)
     lams = assumed_lambdas(lam, request.k, count, request.max_length, drawn)
     planner = _Planner(rehearsal, lams, given_bases(bases, length))
-    reached = None if target is None else planner.least_epsilon(target, request.epsilon)
-    budget = request.epsilon if epsilon is not None or reached is None else reached
+    reached = None if target is None else planner.least_epsilon(target, start)
+    budget = start if epsilon is not None or reached is None else reached
     shapes, unknown = planner.shapes(budget)
     left, refusal = _left(ledger, dataset, budget, protected)
     selections = planner.selections(budget)
-    shares = selections[0].plan
+    shares, total = selections[0].plan, selections[0].request.budget
     return Plan(
         method=chosen.method,
         k=wanted,
@@ -115,7 +118,7 @@ def plan(
         transactions=about,
         lams=tuple(selected.lam for selected in selections if selected.lam is not None),
         unit=protected,
-        shares=tuple(Share(stage, chosen.parts[stage].name, getattr(shares, stage) * budget) for stage in DATA_STAGES),
+        shares=tuple(Share(stage, chosen.parts[stage].name, getattr(shares, stage) * total) for stage in DATA_STAGES),
         shapes=shapes,
         sizes=ranges(shape.sizes for shape in shapes),
         choices=planner.choices(budget),
@@ -162,18 +165,18 @@ class _Planner:
         except UnplannableError as reason:
             return tuple(bare), str(reason)
 
-    def point(self, epsilon: Fraction, shapes: Sequence[Shape]) -> Point:
+    def point(self, epsilon: Fraction, shapes: Sequence[Shape]) -> CurvePoint:
         """The ranges at another ε, from the extreme ones of the shapes."""
         measured = self._measured(epsilon, extremes(shapes))
-        return Point(epsilon, ranges(shape.sizes for shape in measured), self.choices(epsilon))
+        return CurvePoint(epsilon, ranges(shape.sizes for shape in measured), self.choices(epsilon))
 
-    def least_epsilon(self, target: Target, start: Fraction) -> Fraction:
+    def least_epsilon(self, target: ErrorTarget, start: Fraction) -> Fraction:
         """The smallest ε for which the typical errors are at most those wanted, whatever the bases."""
         shapes, unknown = self.shapes(start)
         if unknown:
             raise InputError(f"{unknown} So no ε can be named for a target error.")
         if target.size is not None and target.size not in {found.size for shape in shapes for found in shape.sizes}:
-            raise InputError(f"No itemset of {target.size:,} items would be counted; choose a smaller target size.")
+            raise InputError(f"No itemset of {target.size:,} items would be counted. Choose a smaller target size.")
 
         def searched(among: Sequence[Shape]) -> Fraction:
             return least_epsilon(lambda at: _reached(self._measured(at, among), target))
@@ -188,7 +191,7 @@ class _Planner:
             if self._given is not None:
                 if next(found)[1].candidates is not None:
                     part = self._rehearsal.pipeline.parts["construct_basis"]
-                    raise InputError(f"{part} counts itemsets one by one, not by bases; leave the bases out.")
+                    raise InputError(f"{part} counts itemsets one by one, not by bases. Leave the bases out.")
                 found = iter([(AS_GIVEN, self._given)])
             # Several patterns may lead to the same bases; their first one will do.
             distinct: dict[BasisSet, str] = {}
@@ -226,7 +229,7 @@ def around(epsilon: Fraction) -> tuple[Fraction, ...]:
     return tuple(sorted({epsilon, *near}))
 
 
-def _reached(shapes: Iterable[Shape], target: Target) -> bool:
+def _reached(shapes: Iterable[Shape], target: ErrorTarget) -> bool:
     found: tuple[SizeRange, ...] = ranges(shape.sizes for shape in shapes)
     return all(Fraction(size.high) <= target.error for size in found if target.size in (None, size.size))
 

@@ -9,13 +9,15 @@ from typing import Any
 
 from attrs import frozen
 
-from privmine.bases import DEFAULT_LIMIT, LONGEST_LIMIT
 from privmine.errors import InputError
+from privmine.exact import exact
 from privmine.ledger import Ledger
 from privmine.ledger.checks import unit_name
-from privmine.ledger.values import TRANSACTION
-from privmine.model import BasisSet, Unit, exact, itemset_count
-from privmine.request import whole_number
+from privmine.ledger.entries import TRANSACTION
+from privmine.model import BasisSet, itemset_count
+from privmine.model.bases import DEFAULT_LIMIT, LONGEST_LIMIT
+from privmine.pipeline.request import whole_number
+from privmine.privacy.unit import Unit
 
 #: The number of items enters by its logarithm only, so that a guess will do.
 DEFAULT_ITEMS = 1000
@@ -25,7 +27,7 @@ _MOST_BINS = 2**23
 
 
 @frozen
-class Target:
+class ErrorTarget:
     """A wanted error.
 
     Attributes:
@@ -41,30 +43,18 @@ def item_count(items: Any) -> int:
     """How many items there are to choose from."""
     count = whole_number(items, "The number of items")
     if count > _MOST_ITEMS:
-        raise InputError(f"The number of items must be at most {_MOST_ITEMS:,}; plan with that instead.")
+        raise InputError(f"The number of items must be at most {_MOST_ITEMS:,}. Plan with that number instead.")
     return count
 
 
 def unit_of(unit: str | None, max_baskets: Any, merge_by: str | None, ledger: Any, dataset: str | None) -> Unit:
     """Who is to be protected; where several baskets count and nobody is named, whoever the ledger's budget is for."""
-    baskets = whole_number(max_baskets, "max_baskets (--max-baskets)")
-    if merge_by is not None:
-        if unit is not None or baskets > 1:
-            raise InputError(
-                "Pass unit= and max_baskets= (--unit, --max-baskets) to count a few transactions of each unit, or "
-                "merge_by= (--merge-by) to merge all that a unit has into one transaction; not both."
-            )
-        return Unit(unit_name(merge_by), merged=True)
-    if unit is None and baskets > 1 and ledger is not None and dataset is not None:
+    baskets = whole_number(max_baskets, "max_baskets")
+    if unit is None and merge_by is None and baskets > 1 and ledger is not None and dataset is not None:
         unit = as_ledger(ledger).budget(dataset).unit
-    if unit is None or unit == TRANSACTION:
-        if baskets > 1:
-            raise InputError(
-                "max_baskets (--max-baskets) bounds the transactions of a unit; name who is protected: "
-                "unit= (--unit), for instance customer_id."
-            )
-        return Unit()
-    return Unit(unit_name(unit), baskets)
+    named = None if unit is None or unit == TRANSACTION else unit_name(unit)
+    merged = None if merge_by is None else unit_name(merge_by)
+    return Unit.of(named, None if named is None and baskets == 1 else baskets, merged)
 
 
 def as_ledger(ledger: Any) -> Ledger:
@@ -86,11 +76,11 @@ def assumed_lambdas(
     """
     low, high = drawn or _possible(k, items, max_length)
     if lam is not None:
-        given = whole_number(lam, "lam (--lam), the number of items in the top k itemsets,")
+        given = whole_number(lam, "lam=, the number of items in the top k itemsets,")
         if given > high or (drawn is not None and given < low):
             raise InputError(
-                f"λ = {given:,} lies outside what a run can have, which is from {low:,} to {high:,} with this k and so "
-                "many items; change lam (--lam), k (--k) or items (--items)."
+                f"λ = {given:,} is impossible: with this k and this number of items it lies between "
+                f"{low:,} and {high:,}. Change lam=, k= or items=."
             )
         return (given,)
     # Where one basis no longer holds all items, errors jump.
@@ -114,7 +104,7 @@ def given_bases(bases: Any, length: Any) -> BasisSet | None:
     """
     if bases is None:
         if length is not None:
-            raise InputError("A length says how long how many bases are; give their number too: bases= (--bases).")
+            raise InputError("length= describes bases, but their number is not given. Pass bases= as well.")
         return None
     if isinstance(bases, BasisSet):
         found = bases
@@ -123,18 +113,18 @@ def given_bases(bases: Any, length: Any) -> BasisSet | None:
     else:
         return _alike(bases, length)
     if length is not None:
-        raise InputError("The bases themselves were given, so that their length is known; drop length.")
+        raise InputError("The bases themselves were given, so their length is known. Drop length=.")
     _check_bins(sum(2 ** len(basis) for basis in found.bases))
     return found
 
 
 def _alike(bases: Any, length: Any) -> BasisSet:
-    width = whole_number(bases, "bases (--bases), the number of bases,")
+    width = whole_number(bases, "bases=, the number of bases,")
     if length is None:
-        raise InputError("How exact bases are depends on how long they are; give that too: length= (--length).")
-    longest = whole_number(length, "length (--length), the number of items of a basis,")
+        raise InputError("The error depends on how long the bases are. Pass length= as well.")
+    longest = whole_number(length, "length=, the number of items of a basis,")
     if longest > LONGEST_LIMIT:
-        raise InputError(f"A basis of {longest:,} items has 2^{longest} bins; plan with at most {LONGEST_LIMIT} items.")
+        raise InputError(f"A basis of {longest:,} items has 2^{longest} bins. Plan with at most {LONGEST_LIMIT} items.")
     _check_bins(2**longest + 2 * (width - 1))
     others = [(longest + other,) for other in range(width - 1)]
     return BasisSet([tuple(range(longest)), *others], [tuple(range(size)) for size in range(1, longest + 1)])
@@ -145,35 +135,36 @@ def _collections(bases: Iterable[Any]) -> BasisSet:
     try:
         found = [tuple(number.setdefault(item, len(number)) for item in basis) for basis in bases]
     except TypeError:
-        raise InputError("Bases are collections of items, such as [['bread', 'milk'], ['tea']].") from None
+        raise InputError("Bases must be collections of items, such as [['bread', 'milk'], ['tea']].") from None
     if not found:
-        raise InputError("No basis was given; leave bases out, or name at least one.")
+        raise InputError("No basis was given. Leave bases= out, or name at least one.")
     return BasisSet(found)
 
 
 def _check_bins(bins: int) -> None:
     if bins > _MOST_BINS:
-        raise InputError(f"These bases have {bins:,} bins, and a plan can hold {_MOST_BINS:,}; plan with fewer.")
+        raise InputError(f"These bases have {bins:,} bins, but a plan can hold {_MOST_BINS:,}. Plan with fewer.")
 
 
-def target_of(error: Any, size: Any, transactions: int | None) -> Target | None:
+def target_of(error: Any, size: Any, transactions: int | None) -> ErrorTarget | None:
     """The wanted error, in transactions or as a percentage of them."""
     if error is None:
         if size is not None:
-            raise InputError("A target size needs a target error: target_error= (--target-error).")
+            raise InputError("target_size needs a target error. Pass target_error= as well.")
         return None
     text = str(error).strip()
     if text.endswith("%"):
         if transactions is None:
             raise InputError(
-                "A percentage is of the transactions; say about how many there are: transactions= (--transactions)."
+                "The target error is a percentage of the transactions, but their number is not "
+                "given. Pass transactions= as well."
             )
         wanted = exact(text[:-1], "The target error") * transactions / 100
     else:
-        wanted = exact(error, "The target error")
+        wanted = exact(error, "The target error must be greater than 0: without any error there is no privacy.")
     if wanted <= 0:
         raise InputError("The target error must be greater than 0; without any error there is no privacy.")
-    return Target(wanted, None if size is None else whole_number(size, "target_size (--target-size)"))
+    return ErrorTarget(wanted, None if size is None else whole_number(size, "target_size"))
 
 
 def whole_or_none(value: Any, what: str) -> int | None:

@@ -17,18 +17,20 @@ import numpy as np
 from attrs import evolve, frozen
 from numpy.typing import NDArray
 
-from privmine.curator import Answer, Desk, Meter, Selection
-from privmine.errors import InputError, PrivmineError, StageError
-from privmine.intervals import NoiseSum
-from privmine.model import BasisSet, BudgetPlan, Elements, Estimate, IntArray, NoisyCounts, Request, Unit
+from privmine.curator import Access, Answer, Selection
+from privmine.errors import ContractError, InputError, PrivmineError, StageError
+from privmine.model import BasisSet, BudgetPlan, Elements, Estimate, IntArray, NoisyCounts, Request
+from privmine.noise.laws import NoiseSum
 from privmine.noise.protocol import Tail
 from privmine.noise.simulated import SimulatedNoise
 from privmine.pipeline import Pipeline
+from privmine.pipeline.request import Wish
+from privmine.pipeline.run import Run
 from privmine.planning.patterns import arrangements
-from privmine.privacy import Noise
+from privmine.privacy.cost import Meter
+from privmine.privacy.noise import Laplace, Noise
+from privmine.privacy.unit import Unit
 from privmine.queries import RankGap
-from privmine.request import Wish
-from privmine.run import Run
 from privmine.store.transactions import Transactions
 
 #: How sure "can be told apart" is: 19 times out of 20.
@@ -68,7 +70,7 @@ class Choice:
 class _Rehearsed:
     """A source of noise that adds none: it draws what scores best, and notes what a choice could tell apart.
 
-    It calls itself private, so that it is asked for the noise of a release; what it answers is made up anyway.
+    It says that it draws the noise of a release; what it answers is made up anyway.
     """
 
     name = "rehearsal without data"
@@ -79,7 +81,10 @@ class _Rehearsed:
         self._shift = shift
         self.noted: list[tuple[int, int, float, float]] = []
 
-    def laplace(self, values: IntArray, scale: Fraction) -> NDArray[Any]:
+    def draws(self, noise: Noise) -> Noise:
+        return noise
+
+    def add(self, values: IntArray, noise: Noise) -> NDArray[Any]:
         made_up: NDArray[Any] = np.asarray(values) + self._shift * (1 + np.arange(len(values)) % 7)
         return made_up
 
@@ -92,7 +97,7 @@ class _Rehearsed:
 
     def noisy_top(self, scores: IntArray, n: int, scale: Fraction, tail: Tail | None = None) -> IntArray:
         rest = _candidates(scores, tail) - n
-        two = NoiseSum(Noise("laplace", scale), [(2, 1.0)])
+        two = NoiseSum(Laplace(scale), [(2, 1.0)])
         # One-sided, so twice the probability; the bound for m others is the sum of m probabilities.
         gap, lead = (two.half_width(1 - 2 * (1 - LEVEL) / max(others, 1)) for others in (1, rest))
         self._note(scores, n, tail, gap, lead if rest else 0.0)
@@ -157,11 +162,11 @@ class Rehearsal:
         run = self.pipeline.prepare(self.request(epsilon))
         try:
             plan = run.plan()
-            desk = run.desk(self.baskets.store, _Rehearsed(), _trusts_all)
-            run.stage("estimate_lambda", plan, desk)
+            access = run.access(self.baskets.store, _Rehearsed(), _trusts_all)
+            run.stage("estimate_lambda", plan, access)
         except PrivmineError as error:
             raise InputError(_failure(error)) from error
-        asked = [answer.query for answer in desk.answers if isinstance(answer.query, RankGap)]
+        asked = [answer.query for answer in access.answers if isinstance(answer.query, RankGap)]
         return (asked[0].low, asked[0].high) if asked else None
 
     def select(self, epsilon: Fraction, lam: int) -> Selected:
@@ -170,26 +175,26 @@ class Rehearsal:
         noise = _Rehearsed()
         try:
             plan = run.plan()
-            desk = run.desk(self.baskets.store, noise, _trusts_all)
-            estimate: Estimate = run.stage("estimate_lambda", plan, desk)
+            access = run.access(self.baskets.store, noise, _trusts_all)
+            estimate: Estimate = run.stage("estimate_lambda", plan, access)
             if estimate.lam is not None and run.meter.spent:  # What cost nothing is public, and stays.
                 estimate = evolve(estimate, lam=lam)
             noise.noted.clear()
-            earlier = len(desk.answers)
-            elements = run.stage("select_elements", plan, desk, estimate=estimate)
+            earlier = len(access.answers)
+            elements = run.stage("select_elements", plan, access, estimate=estimate)
         except PrivmineError as error:
             raise InputError(_failure(error)) from error
-        names = [answer.query.name for answer in desk.answers[earlier:] if isinstance(answer, Selection)]
+        names = [answer.query.name for answer in access.answers[earlier:] if isinstance(answer, Selection)]
         choices = [Choice(estimate.lam, name, *noted) for name, noted in zip(names, noise.noted, strict=False)]
-        return Selected(run.request, estimate.lam, plan, elements, tuple(choices), run.meter, tuple(desk.answers))
+        return Selected(run.request, estimate.lam, plan, elements, tuple(choices), run.meter, tuple(access.answers))
 
     def bases(self, selected: Selected) -> Iterator[tuple[str, BasisSet]]:
         """The bases that the pipeline builds, for each pattern that the chosen pairs may have."""
         run = self.pipeline.prepare(selected.request)
-        desk = _desk(run, self.baskets, selected, _Rehearsed())
+        access = _access(run, self.baskets, selected, _Rehearsed())
         for pattern, elements in arrangements(selected.elements):
             try:
-                yield pattern, run.stage("construct_basis", selected.plan, desk, elements=elements)
+                yield pattern, run.stage("construct_basis", selected.plan, access, elements=elements)
             except PrivmineError as error:
                 raise InputError(_failure(error)) from error
 
@@ -203,9 +208,9 @@ class Rehearsal:
             request = evolve(request, public=evolve(request.public, universe=baskets.universe))
         run = self.pipeline.prepare(request)
         run.meter = _copy(selected.meter)
-        desk = _desk(run, baskets, selected, _Rehearsed(shift))
+        access = _access(run, baskets, selected, _Rehearsed(shift))
         try:
-            counts = run.stage("reconstruct_counts", selected.plan, desk, basis=basis)
+            counts = run.stage("reconstruct_counts", selected.plan, access, basis=basis)
         except PrivmineError as error:
             raise UnplannableError(_failure(error)) from error
         assert isinstance(counts, NoisyCounts)
@@ -216,7 +221,7 @@ class Rehearsal:
         one, other = (self.counts(selected, basis, shift) for shift in (0, 1000))
         if not np.array_equal(one.standard_errors, other.standard_errors):
             part = self.pipeline.parts["reconstruct_counts"]
-            raise UnplannableError(f"The standard errors that {part} states depend on the data; no plan can know them.")
+            raise UnplannableError(f"The standard errors of {part} depend on the data, so no plan can know them.")
 
 
 def made_up_baskets(items: int, unit: Unit) -> Transactions:
@@ -227,8 +232,8 @@ def made_up_baskets(items: int, unit: Unit) -> Transactions:
     return evolve(Transactions.from_rows(offsets, members, np.arange(items)), unit=unit)
 
 
-def _desk(run: Run, baskets: Transactions, selected: Selected, noise: _Rehearsed) -> Desk:
-    return evolve(run.desk(baskets.store, noise, _trusts_all), answers=list(selected.answers))
+def _access(run: Run, baskets: Transactions, selected: Selected, noise: _Rehearsed) -> Access:
+    return evolve(run.access(baskets.store, noise, _trusts_all), answers=list(selected.answers))
 
 
 def _trusts_all(_: type) -> bool:
@@ -236,7 +241,7 @@ def _trusts_all(_: type) -> bool:
 
 
 def _copy(meter: Meter) -> Meter:
-    copy = Meter(meter.epsilon)
+    copy = Meter(meter.budget)
     copy.charges, copy.spent = meter.charges, meter.spent
     return copy
 
@@ -246,4 +251,4 @@ def _failure(error: PrivmineError) -> str:
     if isinstance(error, StageError):
         reason = str(error.__cause__).rstrip(".")
         return f"{error.stage}={error.component} from {error.distribution} cannot be planned without data: {reason}."
-    return str(error).partition(" Nothing was charged.")[0].partition(" ε = ")[0]
+    return error.flaw if isinstance(error, ContractError) else str(error)

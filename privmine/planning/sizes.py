@@ -8,9 +8,9 @@ from math import sqrt
 import numpy as np
 from attrs import frozen
 
-from privmine.intervals import NormalLaw, kept_law
 from privmine.model import FloatArray, NoisyCounts
 from privmine.planning.rehearsal import LEVEL
+from privmine.release.intervals import NormalLaw, kept_law
 
 
 @frozen

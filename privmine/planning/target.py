@@ -6,8 +6,8 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from privmine.errors import InputError
+from privmine.pipeline.request import LARGEST_EPSILON, SMALLEST_EPSILON
 from privmine.privacy import amount
-from privmine.request import LARGEST_EPSILON, SMALLEST_EPSILON
 
 #: How many numbers of three digits there are in a decade: 1.00, 1.01, …, 9.99.
 _DECADE = 900
@@ -22,7 +22,8 @@ def least_epsilon(reaches: Callable[[Fraction], bool]) -> Fraction:
     numbers = range(_DECADE * _decades() + 1)
     if not reaches(_number(numbers[-1])):
         raise InputError(
-            f"No ε up to {amount(LARGEST_EPSILON)} reaches that error; allow a larger one, or plan with fewer itemsets."
+            f"No ε up to {amount(LARGEST_EPSILON)} reaches that error. Allow a larger error, or plan "
+            "with fewer itemsets."
         )
     low, high = -1, numbers[-1]  # `high` reaches it, and `low` does not
     while high - low > 1:

@@ -1,0 +1,56 @@
+"""One run of an experiment: from a cell to its row."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from attrs import define, field
+
+from privmine.evaluation.metrics import measures
+from privmine.evaluation.recipes import Recipe
+from privmine.evaluation.result_rows import Row, columns
+from privmine.evaluation.seeds import Cell, seed_of
+from privmine.evaluation.stage_recorder import StageRecorder
+from privmine.evaluation.truth import Truth
+from privmine.pipeline import Pipeline
+
+
+@define
+class CellRunner:
+    """A dataset with its truth and the pipelines to try on it; each process has its own.
+
+    Attributes:
+        truth: the exact data.
+        recipes: the pipelines by name.
+        definitions: their digests.
+    """
+
+    truth: Truth
+    recipes: Mapping[str, Recipe]
+    definitions: Mapping[str, str]
+    _recorder: StageRecorder = field(factory=StageRecorder, init=False)
+    _pipelines: dict[str, Pipeline] = field(factory=dict, init=False)
+
+    def run(self, cell: Cell) -> Row:
+        """Do one run in simulation, and measure it against the truth."""
+        pipeline = self._pipelines.get(cell.pipeline)
+        if pipeline is None:
+            pipeline = self._pipelines[cell.pipeline] = self.recipes[cell.pipeline].make()
+        self._recorder.taken()  # What a run that failed has left.
+        seed = seed_of(cell)
+        release = pipeline.run(
+            self.truth.transactions, cell.k, cell.epsilon, simulate=True, seed=seed, observers=[self._recorder]
+        )
+        released = self.truth.indices(found.items for found in release)
+        return dict.fromkeys(columns()) | {
+            "data": cell.data,
+            "pipeline": cell.pipeline,
+            "k": cell.k,
+            "epsilon": cell.epsilon,
+            "repeat": cell.repeat,
+            "seed": seed,
+            "database": self.truth.database,
+            "definition": self.definitions[cell.pipeline],
+            **measures(self.truth, cell.k, released, [found.count for found in release], self._recorder.basis),
+            **self._recorder.taken(),
+        }

@@ -1,0 +1,250 @@
+"""What is asked of a run, checked before any data is read.
+
+`Wish` holds all that no data decides. Making one refuses wrong values and combinations; `check` refuses what the
+files of a ledger and an output decide, and who is protected; `request` adds what the data decides.
+"""
+
+from __future__ import annotations
+
+import operator
+from fractions import Fraction
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from attrs import field, frozen
+from attrs.converters import optional
+
+from privmine.errors import InputError
+from privmine.exact import amount, exact
+from privmine.ledger import Ledger
+from privmine.ledger.entries import DatasetBudget
+from privmine.model import Origin, Public, Request
+from privmine.noise.protocol import NoiseSource
+from privmine.privacy.cost import Cost
+from privmine.privacy.definition import PureDP
+from privmine.privacy.unit import Unit
+from privmine.release.release_files import check_output
+from privmine.store.transactions import Transactions
+
+#: Beyond these, noise is all there is, or protects nobody; they also keep the samplers' scales in range.
+SMALLEST_EPSILON = Fraction(1, 10**6)
+LARGEST_EPSILON = Fraction(10**4)
+#: The work of selecting and covering grows faster than k².
+LARGEST_K = 10_000
+
+
+def whole_number(value: Any, what: str) -> int:
+    """Refuse what is not a whole number of at least 1; `what` begins the sentence."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise InputError(f"{what} must be a whole number, not {value!r}.") from None
+    if isinstance(value, bool) or number < 1:
+        raise InputError(f"{what} must be at least 1, not {value!r}.")
+    return number
+
+
+def _number_of_itemsets(value: Any) -> int:
+    k = whole_number(value, "k, the number of itemsets,")
+    if k > LARGEST_K:
+        raise InputError(f"k must be at most {LARGEST_K:,}. More itemsets would be mostly noise.")
+    return k
+
+
+def _budget(value: Any) -> Fraction:
+    if value is None:
+        raise InputError("Specify the privacy budget: epsilon=, for example epsilon=1.")
+    epsilon = exact(value, "ε")
+    if epsilon <= 0:
+        raise InputError("ε must be greater than 0. Choose a privacy budget, for example epsilon=1.")
+    if not SMALLEST_EPSILON <= epsilon <= LARGEST_EPSILON:
+        raise InputError(
+            f"ε must lie between {amount(SMALLEST_EPSILON)} and {amount(LARGEST_EPSILON)}. "
+            "A smaller ε gives only noise, and a larger one protects nobody."
+        )
+    return epsilon
+
+
+def _length(value: Any) -> int:
+    return whole_number(value, "max_length=")
+
+
+def _ledger(value: Any) -> Ledger:
+    if isinstance(value, Ledger):
+        return value
+    if not isinstance(value, str | PathLike):
+        raise InputError(f"ledger= takes a Ledger or the path of one, not {type(value).__name__}.")
+    return Ledger(Path(value))
+
+
+@frozen(eq=False)
+class Wish:
+    """What a user asks of a run, apart from the data. A wish that no data could grant is refused when it is made.
+
+    Attributes:
+        k: how many itemsets to release.
+        epsilon: the ε that the release may have.
+        max_length: the longest itemset to release, or None.
+        n_public: whether to publish the exact number of transactions.
+        strict: whether to refuse data whose item universe or layout was taken from the data itself.
+        simulate: whether to use seeded noise that protects nobody.
+        seed: makes a simulation repeatable.
+        ledger: the ledger to charge, or None.
+        dataset: the name of the data in the ledger.
+        output: the file to save the release to, or None.
+        overwrite: whether to replace that file if it exists.
+        plain: whether to write rows alone to it, and the receipt into a file beside it.
+        downward_closed: whether to release only itemsets of which every subset is released as well.
+        noise: the user's own source of noise, or None.
+    """
+
+    k: int = field(converter=_number_of_itemsets)
+    epsilon: Fraction = field(converter=_budget)
+    max_length: int | None = field(default=None, converter=optional(_length), kw_only=True)
+    n_public: bool = field(default=False, kw_only=True)
+    strict: bool = field(default=False, kw_only=True)
+    simulate: bool = field(default=False, kw_only=True)
+    seed: int | None = field(default=None, kw_only=True)
+    ledger: Ledger | None = field(default=None, converter=optional(_ledger), kw_only=True)
+    dataset: str | None = field(default=None, kw_only=True)
+    output: Path | None = field(default=None, converter=optional(Path), kw_only=True)
+    overwrite: bool = field(default=False, kw_only=True)
+    plain: bool = field(default=False, kw_only=True)
+    downward_closed: bool = field(default=False, kw_only=True)
+    noise: NoiseSource | None = field(default=None, kw_only=True)
+
+    def __attrs_post_init__(self) -> None:
+        self._check_noise()
+        self._check_account()
+
+    def _check_noise(self) -> None:
+        if self.noise is not None and (self.simulate or self.seed is not None):
+            raise InputError("Pass either a noise source, or simulate and a seed, not both.")
+        if self.seed is None:
+            return
+        if isinstance(self.seed, bool) or not isinstance(self.seed, int) or self.seed < 0:
+            raise InputError(f"A seed must be a whole number of at least 0, not {self.seed!r}.")
+        if not self.simulate:
+            raise InputError(
+                "A seed makes noise predictable, so it is allowed only in a simulation. Add simulate=True."
+            )
+
+    def _check_account(self) -> None:
+        if self.ledger is None:
+            if self.dataset is not None:
+                raise InputError("A dataset's name is only used with a ledger. Pass ledger= as well, or drop dataset=.")
+            return
+        if self.dataset is None:
+            raise InputError("A ledger keeps one budget for each dataset. Pass dataset= as well.")
+        if not self.is_private:
+            raise InputError(
+                "A simulated run protects nobody and is never charged. Drop the ledger, or do not simulate."
+            )
+        if self.n_public:
+            raise InputError(
+                "A ledger counts ε for adding or removing a transaction. If the number of "
+                "transactions is published, the guarantee is a different one, and the two do not add "
+                "up. Drop n_public, or the ledger."
+            )
+
+    @property
+    def budget(self) -> Cost:
+        """What the run may cost."""
+        return PureDP().budget(self.epsilon)
+
+    @property
+    def is_private(self) -> bool:
+        """Whether the noise protects anybody."""
+        return not self.simulate if self.noise is None else self.noise.private
+
+    def source(self) -> NoiseSource:
+        """The source of noise that was asked for."""
+        if self.noise is not None:
+            return self.noise
+        if self.simulate:
+            from privmine.noise.simulated import SimulatedNoise
+
+            return SimulatedNoise(self.seed)
+        from privmine.noise.secure import SecureNoise
+
+        return SecureNoise()
+
+    def check(self, unit: Unit, *, universe_given: bool) -> None:
+        """Refuse what would be refused anyway once the data is read. Nothing is charged or written.
+
+        Args:
+            unit: who is protected.
+            universe_given: whether the user names the item universe.
+        """
+        if self.strict and not universe_given:
+            raise InputError(
+                "Strict mode: no item universe is given, so it would be taken from the data, which "
+                "publishes which items occur. Name the universe: items=."
+            )
+        if self.n_public and unit.baskets > 1:
+            raise InputError(
+                f"With up to {unit.baskets} transactions for each {unit.name}, replacing one "
+                f"{unit.name} by another changes the number of transactions, so the guarantee does "
+                "not cover publishing it. Drop n_public, or merge the transactions of each with "
+                "merge_by=."
+            )
+        self.left(unit)
+        if self.output is not None:
+            check_output(self.output, self.overwrite, plain=self.plain)
+
+    def check_origin(self, origin: Origin, guess: str = "") -> None:
+        """Refuse data by how it is read, which is known before its rows are.
+
+        Args:
+            origin: how it is read.
+            guess: what was guessed, in the words of whoever asks; by default those of Python.
+        """
+        if self.strict and origin.guessed:
+            raise InputError(
+                "Strict mode: privmine guessed how the data is laid out, and a guess may look at the data. Specify "
+                f"what was guessed: {guess or f'pm.read(…, {origin.guess})'}."
+            )
+
+    def left(self, unit: Unit, source: str = "") -> DatasetBudget | None:
+        """The budget as a charge would leave it, None without a ledger; a charge that it does not cover is refused.
+
+        Args:
+            unit: who is protected.
+            source: where the data comes from, if it is known; another one than before gives the ledger's warning.
+        """
+        if self.ledger is None or self.dataset is None:
+            return None
+        stated = self.budget.guarantee
+        return self.ledger.check(self.dataset, stated.epsilon, stated.delta, unit=unit.name, source=source)
+
+    def transactions(self, baskets: Any) -> Transactions:
+        """The data: transactions as they are, or made of collections of labels, unless the wish is refused first."""
+        if isinstance(baskets, Transactions):
+            return baskets
+        self.check(Unit(), universe_given=False)
+        return Transactions.from_lists(baskets)
+
+    def request(self, transactions: Transactions) -> Request:
+        """What is asked of these transactions; nothing has been spent yet."""
+        universe, origin = transactions.universe, transactions.origin
+        self.check(transactions.unit, universe_given=universe.given)
+        if not len(universe) and not universe.given:
+            # A universe that is taken from the data is public already, so that this tells nothing more.
+            raise InputError(
+                "The data has no items, so there is nothing to release. Check the file, its columns "
+                "or the query, or name the item universe: items=."
+            )
+        self.check_origin(origin)
+        return Request(
+            k=min(self.k, universe.itemset_count(self.max_length)),
+            requested=self.k,
+            budget=self.budget,
+            public=Public(
+                universe,
+                transactions.unit,
+                n=transactions.store.count() if self.n_public else None,
+                origin=origin,
+            ),
+            max_length=self.max_length,
+        )

@@ -1,0 +1,231 @@
+"""A plan in words and tables, for the screen and for `print`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from attrs import frozen
+
+from privmine.exact import amount
+from privmine.planning.patterns import AS_GIVEN
+from privmine.planning.plan_result import Plan, Shape
+from privmine.planning.rehearsal import Choice
+from privmine.planning.sizes import SizeRange
+from privmine.privacy.guarantee import Guarantee
+
+#: Longer itemsets are rarely among the top ones; the JSON has them all.
+SHOWN_SIZES = 5
+_SIZES_OVER_EPSILON = 3
+_MEANING = (
+    '"Error" is the standard error of a typical itemset of that size, "at most" of any itemset. A '
+    "count is told from noise if its 95 % interval excludes 0."
+)
+
+
+@frozen
+class TextTable:
+    """A heading, column names, rows of text, and sentences that explain them."""
+
+    heading: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    notes: tuple[str, ...] = ()
+
+
+def headline(plan: Plan) -> str:
+    """What was planned for."""
+    return f"{plan.method}, k = {plan.k:,}, {Guarantee(plan.epsilon)}"
+
+
+def facts(plan: Plan) -> list[str]:
+    """What the plan was made from, and whom it is about."""
+    about = "" if plan.transactions is None else f" about {many(plan.transactions, 'transaction')},"
+    lams = plan.lams
+    if not lams:
+        lam = ""
+    elif len(lams) == 1:
+        lam = f", λ = {items(lams[0])} in the top itemsets"
+    else:
+        lam = f", λ from {lams[0]} to {lams[-1]} (narrow it down with lam=)"
+    return [f"Assumes:{about} {items(plan.items)} to choose from{lam}", f"Protects: {plan.unit.whom}"]
+
+
+def tables(plan: Plan) -> list[TextTable]:
+    """All that there is to show."""
+    made = [budget_table(plan)]
+    if plan.sizes:
+        made.append(size_table(plan))
+    if plan.choices:
+        made.append(choice_table(plan))
+    if plan.points:
+        made.append(epsilon_table(plan))
+    return made
+
+
+def budget_table(plan: Plan) -> TextTable:
+    """How the budget is divided."""
+    rows = [(share.stage, share.component, share.cost.number) for share in plan.shares]
+    notes = ["What a stage does not spend goes to the next stage."]
+    return TextTable("The budget", ("stage", "component", "ε"), tuple(rows), tuple(notes))
+
+
+def size_table(plan: Plan) -> TextTable:
+    """How exact counts are, by itemset size."""
+    columns = ["itemsets of", "standard error", "at most", "told from noise at"]
+    if plan.transactions is not None:
+        columns.append("error ÷ transactions")
+    rows = []
+    for found in plan.sizes[:SHOWN_SIZES]:
+        row = [
+            items(found.size),
+            span(found.low, found.high),
+            number(found.most),
+            span(found.told_low, found.told_high),
+        ]
+        if plan.transactions is not None:
+            low, high = (percent(100 * error / plan.transactions) for error in (found.low, found.high))
+            row.append(f"{low if low == high else f'{low} – {high}'} %")
+        rows.append(tuple(row))
+    return TextTable("A count", tuple(columns), tuple(rows), (_shape_note(plan), _MEANING))
+
+
+def _shape_note(plan: Plan) -> str:
+    """What the errors depend on."""
+    best, worst = min(plan.shapes, key=_first_error), max(plan.shapes, key=_first_error)
+    if best.pattern == AS_GIVEN:
+        if best.basis.candidates is None:
+            return f"For the given bases: {bases(best)}."
+        return (
+            f"For {bases(best)}, for itemsets in one basis of {items(best.basis.length)}. Itemsets in "
+            "shorter bases, or in several bases, are more exact."
+        )
+    if best.basis.candidates is not None:
+        return f"Each of {len(best.basis.candidates):,} itemsets is counted separately."
+    if best == worst:
+        return f"For {bases(best)}."
+    tried = f"{len(plan.shapes)} sets of bases were tried"
+    return (
+        f"From {bases(best)}{_why(best, plan)} to {bases(worst)}{_why(worst, plan)}; {tried}. The data decides which."
+    )
+
+
+def _first_error(shape: Shape) -> float:
+    return shape.sizes[0].typical
+
+
+def _why(shape: Shape, plan: Plan) -> str:
+    reasons = [f"λ = {shape.lam}"] if len(plan.lams) > 1 else []
+    if shape.pattern:
+        reasons.append(f"frequent pairs: {shape.pattern}")
+    return f" ({', '.join(reasons)})" if reasons else ""
+
+
+def bases(shape: Shape) -> str:
+    """A basis set by its width and length."""
+    width, length = shape.basis.width, shape.basis.length
+    return f"one basis of {items(length)}" if width == 1 else f"{width} bases of up to {items(length)}"
+
+
+def choice_table(plan: Plan) -> TextTable:
+    """What the selection can tell apart."""
+    rows = [
+        (*([str(choice.lam)] if len(plan.lams) > 1 else []), f"{choice.draws:,} of {big(choice.candidates)}",
+         number(choice.lead), number(choice.gap))
+        for choice in plan.choices
+    ]  # fmt: skip
+    columns = [*(["λ"] if len(plan.lams) > 1 else []), "chosen", "found from", "in order from a gap of"]
+    notes = [
+        "Found from: an item or pair in at least this many transactions is found in 19 of 20 runs, if the others "
+        "never occur. Less frequent ones may be missed."
+    ]
+    return TextTable("The choice", tuple(columns), tuple(rows), tuple(notes))
+
+
+def epsilon_table(plan: Plan) -> TextTable:
+    """Standard errors over ε."""
+    sizes = [found.size for found in plan.sizes[:_SIZES_OVER_EPSILON]]
+    choices = bool(plan.choices)
+    rows = []
+    for point in plan.points:
+        errors = {found.size: found for found in point.sizes}
+        mark = "▸ " if point.epsilon == plan.epsilon else ""
+        row = [mark + amount(point.epsilon), *(error_span(errors.get(size)) for size in sizes)]
+        if choices:
+            row.append(found_from(point.choices))
+        rows.append(tuple(row))
+    columns = ("ε", *(f"± {items(size)}" for size in sizes), *(["found from"] if choices else []))
+    return TextTable("Over ε", columns, tuple(rows))
+
+
+def error_span(found: SizeRange | None) -> str:
+    """The typical errors, if there are any."""
+    return "" if found is None else span(found.low, found.high)
+
+
+def found_from(choices: Iterable[Choice]) -> str:
+    """The least and the largest of the supports from which on choices find safely."""
+    leads = [choice.lead for choice in choices]
+    return span(min(leads), max(leads))
+
+
+def answers(plan: Plan) -> list[str]:
+    """The ε for a wanted error, and what the ledger says."""
+    sentences = []
+    if plan.unknown:
+        sentences.append(f"Errors: {plan.unknown}")
+    if plan.target is not None and plan.target_epsilon is not None:
+        what = "all sizes" if plan.target.size is None else f"itemsets of {items(plan.target.size)}"
+        sentences.append(
+            f"Target: {Guarantee(plan.target_epsilon)} makes the standard error at most "
+            f"{number(float(plan.target.error))} for {what}, with any of the bases that were tried"
+        )
+    if plan.remaining is not None:
+        sentences.append(f"Ledger: {Guarantee(plan.remaining)} would remain for {plan.dataset}")
+    return sentences
+
+
+def items(count: int) -> str:
+    """So many items."""
+    return many(count, "item")
+
+
+def many(count: int, noun: str) -> str:
+    """So many of something."""
+    return f"1 {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def number(value: float) -> str:
+    """A count, with no more digits than it deserves."""
+    return f"{value:,.0f}" if value >= 9.95 else f"{value:.2g}"
+
+
+def big(value: int) -> str:
+    """A number of candidates, which may be astronomic."""
+    return f"{value:,}" if value < 10**9 else f"10^{len(str(value)) - 1}"
+
+
+def percent(value: float) -> str:
+    """A percentage to two digits."""
+    return f"{value:.0f}" if value >= 9.95 else f"{value:#.2g}"
+
+
+def span(low: float, high: float) -> str:
+    """A range, or one number if both ends read the same."""
+    return number(low) if number(low) == number(high) else f"{number(low)} – {number(high)}"
+
+
+def lines(plan: Plan) -> list[str]:
+    """The whole plan as plain text."""
+    made = [f"Plan: {headline(plan)}", *facts(plan)]
+    for table in tables(plan):
+        made += ["", table.heading, *_aligned([table.columns, *table.rows]), *table.notes]
+    found = answers(plan)
+    refusal = [] if plan.refusal is None else [f"Ledger: {plan.refusal}"]
+    return made + ([""] if found or refusal else []) + found + refusal
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    return [
+        "  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
+    ]

@@ -1,0 +1,173 @@
+"""What mechanisms cost, which noise they need, how costs add up, and what a total guarantees.
+
+Another definition of privacy is a subclass of `Definition`. A mechanism that it has no proof for needs no code: the
+base class refuses it. A mechanism of its own is one method more here, which refuses, and one that answers in the
+definitions that have a proof.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+from typing import Any, ClassVar, NoReturn
+
+from attrs import fields, frozen
+
+from privmine.errors import InputError
+from privmine.exact import exact
+from privmine.privacy.cost import Cost
+from privmine.privacy.guarantee import Guarantee
+from privmine.privacy.noise import DiscreteElliptope, DiscreteLaplace, Noise
+from privmine.privacy.sensitivity import ConeSensitivity, Sensitivity
+
+
+@frozen
+class Definition:
+    """A definition of privacy: the prices of mechanisms, and what a total is worth.
+
+    Costs must add up: mechanisms that cost a and b cost a + b together, also where the second depends on what the
+    first answered. Each mechanism has two methods that are inverse to each other, the noise for a cost and the
+    cost of the noise; an audit compares them. A unit of several transactions is in the sensitivity already.
+
+    Attributes:
+        name: what receipts call it.
+        symbol: the letter of its costs.
+        field: the name of its costs in files.
+        promise: what it promises, as the end of a sentence that begins with who comes or goes.
+    """
+
+    name: ClassVar[str]
+    symbol: ClassVar[str]
+    field: ClassVar[str]
+    promise: ClassVar[str]
+
+    def to_dict(self) -> dict[str, str]:
+        """Its name and its parameters, for JSON."""
+        return {"definition": self.name} | {own.name: str(getattr(self, own.name)) for own in fields(type(self))}
+
+    def cost(self, value: Any) -> Cost:
+        """An amount as a cost."""
+        return Cost(exact(value, self.symbol), self)
+
+    def total(self, costs: Iterable[Cost]) -> Cost:
+        """What all of it costs together."""
+        return sum(costs, self.cost(0))
+
+    def budget(self, epsilon: Fraction) -> Cost:
+        """The cost that may be spent for what the user wrote as ε."""
+        raise NotImplementedError
+
+    def guarantee(self, total: Cost, *, replaced: bool = False) -> Guarantee:
+        """What a total is worth.
+
+        Args:
+            total: all that was spent on one unit of protection that comes or goes.
+            replaced: whether neighbours replace one unit by another: one goes and one comes.
+        """
+        raise NotImplementedError
+
+    def noise_for(self, sensitivity: Sensitivity, cost: Cost) -> Noise:
+        """The noise on every value with which a measurement has this cost."""
+        self._refuse("noise on every value")
+
+    def cost_of_noise(self, sensitivity: Sensitivity, noise: Noise) -> Cost:
+        """What a measurement with this noise costs."""
+        self._refuse(f"noise of the kind {noise.distribution}")
+
+    def rate_for(self, sensitivity: Sensitivity, cost: Cost, draws: int) -> Fraction:
+        """The factor r of the weights e^(r·score) with which so many draws without replacement have this cost."""
+        self._refuse("the exponential mechanism")
+
+    def cost_of_draws(self, sensitivity: Sensitivity, rate: Fraction, draws: int) -> Cost:
+        """What so many draws with the weights e^(rate·score) cost."""
+        self._refuse("the exponential mechanism")
+
+    def top_scale_for(self, sensitivity: Sensitivity, cost: Cost, chosen: int) -> Fraction:
+        """The scale of Laplace noise with which naming the largest noisy scores, in order, has this cost."""
+        self._refuse("naming the largest of noisy scores")
+
+    def cost_of_top(self, sensitivity: Sensitivity, scale: Fraction, chosen: int) -> Cost:
+        """What naming the largest scores after Laplace noise of this scale costs."""
+        self._refuse("naming the largest of noisy scores")
+
+    def _refuse(self, mechanism: str) -> NoReturn:
+        raise InputError(
+            f"There is no proof that {mechanism} satisfies {self.name}, and nothing was charged for it. "
+            "Use another component, or another definition of privacy."
+        )
+
+
+@frozen
+class PureDP(Definition):
+    """Pure ε-differential privacy: Laplace noise by the L1 norm, exponential selection by the L∞ norm."""
+
+    name = "pure ε-differential privacy"
+    symbol = "ε"
+    field = "epsilon"
+    promise = "changes the probability of any outcome by a factor of at most e^ε"
+
+    def budget(self, epsilon: Fraction) -> Cost:
+        """ε itself."""
+        return self.cost(epsilon)
+
+    def guarantee(self, total: Cost, *, replaced: bool = False) -> Guarantee:
+        """The total itself, and twice that where one replaces another: both steps multiply by e^ε."""
+        return Guarantee(2 * total.amount if replaced else total.amount)
+
+    def noise_for(self, sensitivity: Sensitivity, cost: Cost) -> Noise:
+        """Laplace noise of scale Δ₁/ε: probabilities move by a factor of at most e^(Δ₁/scale).
+
+        For moment matrices, noise of their cone with the scale m/ε, where one unit adds up to m of them: each moves
+        probabilities by a factor of at most e^(1/scale). See docs/privacy-samplers.md.
+        """
+        if isinstance(sensitivity, ConeSensitivity):
+            return DiscreteElliptope(sensitivity.elements / cost.amount, sensitivity.variables)
+        return DiscreteLaplace(sensitivity.l1 / cost.amount)
+
+    def cost_of_noise(self, sensitivity: Sensitivity, noise: Noise) -> Cost:
+        """Δ₁ divided by the scale of Laplace noise, or the number of moment matrices by that of noise of their cone."""
+        if isinstance(noise, DiscreteElliptope):
+            if not isinstance(sensitivity, ConeSensitivity) or sensitivity.variables != noise.variables:
+                return super().cost_of_noise(sensitivity, noise)
+            return self.cost(sensitivity.elements / noise.scale)
+        if noise.distribution not in ("laplace", "discrete laplace"):
+            return super().cost_of_noise(sensitivity, noise)
+        return self.cost(sensitivity.l1 / noise.scale)
+
+    def rate_for(self, sensitivity: Sensitivity, cost: Cost, draws: int) -> Fraction:
+        """ε divided by the draws and by 2·Δ∞, or Δ∞ where scores are monotone.
+
+        In one draw the weight of the drawn candidate and the sum of all weights each move by a factor of at most
+        e^(r·Δ∞). Where scores are monotone they move the same way and only one of the two factors counts (the
+        paper, end of Section 2.1).
+        """
+        return cost.amount / draws / sensitivity.score_moves
+
+    def cost_of_draws(self, sensitivity: Sensitivity, rate: Fraction, draws: int) -> Cost:
+        """What `rate_for` divides by, times the rate."""
+        return self.cost(rate * draws * sensitivity.score_moves)
+
+    def top_scale_for(self, sensitivity: Sensitivity, cost: Cost, chosen: int) -> Fraction:
+        """2·Δ∞, or Δ∞ where scores are monotone, for each chosen candidate, divided by ε.
+
+        A neighbour's outcome is the same if the noise of each chosen candidate changes by Δ∞ less the
+        change of its score, with all other noise as it was: at most 2·Δ∞, or Δ∞ where scores are
+        monotone. Density falls by e^(change/scale) for each chosen candidate. See docs/tf.md.
+        """
+        return chosen * sensitivity.score_moves / cost.amount
+
+    def cost_of_top(self, sensitivity: Sensitivity, scale: Fraction, chosen: int) -> Cost:
+        """What `top_scale_for` multiplies with, divided by the scale."""
+        return self.cost(chosen * sensitivity.score_moves / scale)
+
+
+#: The definitions that a receipt may name.
+DEFINITIONS: dict[str, type[Definition]] = {definition.name: definition for definition in (PureDP,)}
+
+
+def definition_from_dict(values: dict[str, Any]) -> Definition:
+    """Take out what `Definition.to_dict` wrote, and read it."""
+    kind = DEFINITIONS.get(values.pop("definition"))
+    if kind is None:
+        raise InputError("A receipt names a definition of privacy that this version of privmine does not know.")
+    return kind(**{parameter.name: exact(values.pop(parameter.name)) for parameter in fields(kind)})

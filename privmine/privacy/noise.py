@@ -1,0 +1,176 @@
+"""What is drawn: distributions of noise as values."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import exp, expm1
+from typing import Any, ClassVar
+
+from attrs import field, frozen
+
+from privmine.errors import InputError
+from privmine.exact import amount, exact
+from privmine.privacy.sensitivity import ConeSensitivity, Sensitivity
+
+
+@frozen
+class Noise:
+    """The distribution of the noise in one value of an answer, symmetric about zero.
+
+    A definition of privacy says which noise a measurement needs, a source of noise is asked to add it, and later
+    stages read it from the answer. A distribution is a subclass with a `distribution` of its own, a `variance`,
+    and a function in `privmine.intervals` that gives its half-widths.
+
+    Attributes:
+        distribution: its name in receipts and files.
+        is_discrete: whether a draw is a whole number, as that of an exact sampler is.
+        scale: the exact scale that the budget asks for.
+    """
+
+    distribution: ClassVar[str] = ""
+    is_discrete: ClassVar[bool] = True
+
+    scale: Fraction = field(converter=exact)
+
+    @property
+    def variance(self) -> float:
+        """The variance of one draw."""
+        raise NotImplementedError
+
+    @property
+    def continuous(self) -> Noise:
+        """The distribution that a simulation in floating point draws instead."""
+        return self
+
+    @property
+    def least_sensitivity(self) -> Sensitivity:
+        """The smallest that a query of privmine's own with such noise has: its answers are whole numbers."""
+        return Sensitivity(1, 1, 1)
+
+    @classmethod
+    def read(cls, scale: Fraction, values: dict[str, Any]) -> Noise:
+        """The noise of this scale, with whatever else `to_dict` wrote."""
+        return cls(scale)
+
+    def __str__(self) -> str:
+        return f"{self.distribution} of scale {amount(self.scale)}"
+
+    def to_dict(self) -> dict[str, str]:
+        """Plain values for JSON; the scale becomes text, so that nothing is rounded."""
+        return {"distribution": self.distribution, "scale": str(self.scale)}
+
+
+@frozen
+class Laplace(Noise):
+    """Laplace noise in floating point, as a simulation draws it: density ∝ e^(−|x|/scale)."""
+
+    distribution = "laplace"
+    is_discrete = False
+
+    @property
+    def variance(self) -> float:
+        """Twice the squared scale."""
+        return 2 * float(self.scale) * float(self.scale)
+
+
+@frozen
+class DiscreteLaplace(Noise):
+    """Whole numbers with Pr[x] ∝ e^(−|x|/scale)."""
+
+    distribution = "discrete laplace"
+
+    @property
+    def variance(self) -> float:
+        """Σ x²·p(x) in closed form: 2q / (1−q)² with q = e^(−1/scale)."""
+        scale = float(self.scale)
+        return 2 * exp(-1 / scale) / expm1(-1 / scale) ** 2
+
+    @property
+    def continuous(self) -> Noise:
+        """Laplace noise of the same scale."""
+        return Laplace(self.scale)
+
+
+#: Noise for more variables is never drawn; a file that names it was not written by privmine.
+_MOST_VARIABLES = 1000
+
+
+@frozen
+class DiscreteElliptope(Noise):
+    """Noise for a moment matrix: scale·(A − B), rounded to whole numbers.
+
+    A and B are independent, each with density ∝ e^(−a₀) on the cone of symmetric matrices that have one value a₀ on the
+    diagonal and no negative eigenvalue. The values of the matrix are uncorrelated, but not independent.
+
+    Attributes:
+        variables: the size p of the matrix, which has M = 1 + p·(p − 1)/2 values.
+    """
+
+    distribution = "discrete elliptope"
+
+    variables: int
+
+    @property
+    def size(self) -> int:
+        """M: the diagonal, and the values above it."""
+        return 1 + self.variables * (self.variables - 1) // 2
+
+    @property
+    def variance(self) -> float:
+        """That of a value above the diagonal, up to the rounding: 2·M·(M + 1)/(p + 1) for scale 1."""
+        return 2 * self.size * (self.size + 1) / (self.variables + 1) * float(self.scale) ** 2
+
+    @property
+    def diagonal_variance(self) -> float:
+        """That of the diagonal, up to the rounding: A has a Gamma variable of shape M there, and B has one."""
+        return 2 * self.size * float(self.scale) ** 2
+
+    @property
+    def continuous(self) -> Noise:
+        """The same without the rounding."""
+        return Elliptope(self.scale, self.variables)
+
+    @property
+    def least_sensitivity(self) -> Sensitivity:
+        """One moment matrix."""
+        return ConeSensitivity(self.size, self.size, 1, variables=self.variables)
+
+    def __str__(self) -> str:
+        return f"{self.distribution} of {self.variables} variables and scale {amount(self.scale)}"
+
+    def to_dict(self) -> dict[str, str]:
+        """Plain values for JSON."""
+        return {**super().to_dict(), "variables": str(self.variables)}
+
+    @classmethod
+    def read(cls, scale: Fraction, values: dict[str, Any]) -> Noise:
+        """With the number of variables."""
+        variables = values.get("variables")
+        if not isinstance(variables, str) or not variables.isdecimal() or not 0 < int(variables[:9]) <= _MOST_VARIABLES:
+            raise InputError("This is no noise that this version of privmine knows; upgrade privmine.")
+        return cls(scale, int(variables[:9]))
+
+
+@frozen
+class Elliptope(DiscreteElliptope):
+    """Noise for a moment matrix in floating point, as a simulation draws it."""
+
+    distribution = "elliptope"
+    is_discrete = False
+
+
+#: The distributions that a file may name.
+DISTRIBUTIONS: dict[str, type[Noise]] = {
+    kind.distribution: kind for kind in (Laplace, DiscreteLaplace, Elliptope, DiscreteElliptope)
+}
+
+
+def noise_from_dict(values: dict[str, Any]) -> Noise:
+    """Read what `Noise.to_dict` wrote, and nothing else: a file may come from anybody."""
+    kind = DISTRIBUTIONS.get(values["distribution"])
+    if kind is None or not isinstance(values["scale"], str):
+        raise InputError("This is no noise that this version of privmine knows; upgrade privmine.")
+    scale = exact(values["scale"], "The scale of noise")
+    if scale <= 0:
+        raise InputError("The scale of noise is not above 0.")
+    return kind.read(scale, values)
