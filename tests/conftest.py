@@ -58,7 +58,7 @@ class Leak:
 
     @hookimpl
     def select_elements(self, request, curator) -> Elements:
-        return Elements([item for item, support in enumerate(curator._desk.store.item_supports()) if support][:10])
+        return Elements([item for item, support in enumerate(curator._access.store.item_supports()) if support][:10])
 
 
 @pytest.fixture

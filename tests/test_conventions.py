@@ -1,11 +1,26 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from pathlib import Path
 
 import privmine
 
 TESTS = Path(__file__).parent
+MODULES = [path for path in Path(privmine.__file__).parent.rglob("*.py") if not path.stem.startswith("__")]
+
+
+def test_no_module_name_stands_twice() -> None:
+    """A module is found by its name, whatever package it is in."""
+    names = Counter(path.stem for path in MODULES)
+    assert [name for name, times in names.items() if times > 1] == []
+
+
+def test_no_class_name_stands_twice() -> None:
+    """A class that a message or a traceback names is one class only."""
+    trees = [ast.parse(path.read_text(encoding="utf-8")) for path in MODULES]
+    names = Counter(node.name for tree in trees for node in ast.walk(tree) if isinstance(node, ast.ClassDef))
+    assert [name for name, times in names.items() if times > 1] == []
 
 
 def test_every_test_says_what_it_shows() -> None:
@@ -37,4 +52,6 @@ def test_the_package_has_every_name_that_it_lists() -> None:
     assert all(getattr(privmine, name) for name in privmine.__all__)
     assert set(privmine.__all__) <= set(dir(privmine))
     assert privmine.api.Unit().is_transaction
+    assert all(hasattr(privmine.api, name) for name in privmine.api.__all__)
+    assert not hasattr(privmine.api, "no_such_name")
     assert not hasattr(privmine, "no_such_name")

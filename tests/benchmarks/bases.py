@@ -66,13 +66,15 @@ def measure(
 ) -> dict[str, Any]:
     """Run one strategy on one dataset under each seed."""
     watcher = Watcher()
-    pipeline = pm.Pipeline(construct_basis=choice, observers=[watcher])
+    pipeline = pm.Pipeline(construct_basis=choice)
     position = {label: index for index, label in enumerate(baskets.universe.labels.tolist())}
     exact, _ = baskets.store.top_itemsets(k, max_length)
     truth = list(exact)
     rows = []
     for seed in range(repeats):
-        release = pipeline.run(baskets, k, epsilon, max_length=max_length, simulate=True, seed=seed)
+        release = pipeline.run(
+            baskets, k, epsilon, max_length=max_length, simulate=True, seed=seed, observers=[watcher]
+        )
         released = [tuple(sorted(position[label] for label in found.items)) for found in release]
         supports = np.array(baskets.store.supports(released), dtype=np.float64)
         noisy = np.array([found.count for found in release])

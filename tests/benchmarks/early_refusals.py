@@ -1,8 +1,9 @@
-"""How long a cheap mistake takes to be refused on a long CSV file, the start of the command included.
+"""How long a cheap mistake takes to be refused on a long file, the start of the command included.
 
     python tests/benchmarks/early_refusals.py [ROWS]
 
-Writes a file of 20 million rows (about 500 MB) into a temporary folder, and removes it at the end. Processor time is
+Writes 20 million rows as CSV (about 500 MB) and as JSON lines (about 1.3 GB) into a temporary folder, and removes
+them at the end. Processor time is
 told beside wall time: on a busy machine only the former says something.
 """
 
@@ -51,17 +52,17 @@ MISTAKES = [
     [*EPSILON, *COLUMNS, "--encoding", "klingon"],
     [*EPSILON, *COLUMNS, "--encoding", "utf-16"],
     [*EPSILON, *COLUMNS, "--layout", "list"],
+    [*EPSILON, "--layout", "one-hot"],
+    [*EPSILON, "--layout", "one-hot", "--items", "good.txt"],
+    [*EPSILON, "--layout", "baskets", *COLUMNS],
     [*EPSILON, "--layout", "fimi"],
 ]
 
 
 def write_files(rows: int) -> None:
-    """The long file, ledgers and catalogues, in the current folder."""
-    with Path("orders.csv").open("w") as file:
-        file.write("order_id,customer_id,product\n")
-        for start in range(0, rows, PART):
-            part = range(start, min(start + PART, rows))
-            file.writelines(f"{row // 4},{row // 20},product{row * 7919 % 200}\n" for row in part)
+    """The long files, ledgers and catalogues, in the current folder."""
+    _write("orders.csv", "order_id,customer_id,product\n", "{},{},product{}\n", rows)
+    _write("orders.jsonl", "", '{{"order_id": {}, "customer_id": {}, "product": "product{}"}}\n', rows)
     ledger = pm.Ledger("budget.db")
     ledger.init("orders", 3)
     ledger.init("spent", "0.5")
@@ -70,18 +71,27 @@ def write_files(rows: int) -> None:
     Path("quoted.txt").write_text('"product1"\n"product2"\n')
 
 
+def _write(name: str, first: str, row: str, rows: int) -> None:
+    with Path(name).open("w") as file:
+        file.write(first)
+        for start in range(0, rows, PART):
+            part = range(start, min(start + PART, rows))
+            file.writelines(row.format(number // 4, number // 20, number * 7919 % 200) for number in part)
+
+
 def main(rows: int) -> None:
     """Print a row for each mistake, and for each in a dry run."""
     write_files(rows)
     print("wall s  processor s  exit  options")
-    for dry_run in ([], ["--dry-run"]):
-        for mistake in MISTAKES:
-            before, started = getrusage(RUSAGE_CHILDREN), perf_counter()
-            command = [sys.executable, "-m", "privmine", "mine", "orders.csv", *mistake, *dry_run]
-            code = subprocess.run(command, capture_output=True, check=False).returncode
-            wall, after = perf_counter() - started, getrusage(RUSAGE_CHILDREN)
-            used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-            print(f"{wall:6.2f}  {used:11.2f}  {code:4}  {' '.join(mistake + dry_run)}", flush=True)
+    for name in ("orders.csv", "orders.jsonl"):
+        for dry_run in ([], ["--dry-run"]):
+            for mistake in MISTAKES:
+                before, started = getrusage(RUSAGE_CHILDREN), perf_counter()
+                command = [sys.executable, "-m", "privmine", "mine", name, *mistake, *dry_run]
+                code = subprocess.run(command, capture_output=True, check=False).returncode
+                wall, after = perf_counter() - started, getrusage(RUSAGE_CHILDREN)
+                used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+                print(f"{wall:6.2f}  {used:11.2f}  {code:4}  {name} {' '.join(mistake + dry_run)}", flush=True)
 
 
 if __name__ == "__main__":

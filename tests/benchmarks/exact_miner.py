@@ -19,7 +19,7 @@ from collections import Counter
 import common
 import fim
 
-from privmine.io.fimi import read_fimi
+from privmine.io.readers.fimi import read_fimi
 
 NAMES = ("retail", "mushroom", "BMS-WebView-2", "msnbc", "kosarak_first69999")
 KS = (1, 10, 100, 1000)

@@ -21,7 +21,7 @@ import common
 import fim
 import numpy as np
 
-from privmine.io.fimi import read_fimi
+from privmine.io.readers.fimi import read_fimi
 
 CASES = (("retail", 1), ("kosarak_first69999", 14))
 MINERS = ("eclat", "fpgrowth", "apriori")

@@ -31,8 +31,8 @@ from privmine.model import FloatArray
 from privmine.noise.protocol import NoiseSource
 from privmine.noise.secure import SecureNoise
 from privmine.noise.simulated import SimulatedNoise
-from privmine.request import Wish
-from privmine.run import Run
+from privmine.pipeline.request import Wish
+from privmine.pipeline.run import Run
 
 DATASETS = {"retail": 100, "mushroom": 100}
 MORE = {"msnbc": 100, "BMS-WebView-2": 100, "groceries": 100, "kosarak_first69999": 200, "online-retail": 100}
@@ -54,12 +54,12 @@ def reconstructions(
     pipeline = pm.Pipeline()
     request = Wish(k, epsilon).request(baskets)
     plan = pipeline.prepare(request).plan()
-    share = plan.reconstruct_counts * request.epsilon
+    share = plan.reconstruct_counts * request.budget
     for seed in range(repeats):
         # A run of the last stage alone, whose whole budget is that stage's share.
         run: Run = pipeline.prepare(evolve(request, epsilon=share))
-        desk = run.desk(baskets.store, noise(seed), lambda _: False)
-        counts = run.stage("reconstruct_counts", plan, desk, basis=basis)
+        access = run.access(baskets.store, noise(seed), lambda _: False)
+        counts = run.stage("reconstruct_counts", plan, access, basis=basis)
         yield counts.counts, counts.itemsets
 
 
@@ -98,7 +98,7 @@ def compare(
 ) -> None:
     """Print a table for one dataset."""
     watcher: Any = Watcher()
-    pm.Pipeline(observers=[watcher]).run(baskets, k, epsilon, simulate=True, seed=1)
+    pm.Pipeline().run(baskets, k, epsilon, simulate=True, seed=1, observers=[watcher])
     basis, lam, items = watcher.construct_basis, watcher.estimate_lambda.lam, len(baskets.universe)
     errors, itemsets = measured_errors(baskets, k, epsilon, basis, repeats, noise)
     lengths, once = itemsets.lengths, answered_once(basis, itemsets)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import common
 
-from privmine.io.fimi import read_fimi
+from privmine.io.readers.fimi import read_fimi
 
 #: name, repeats, k, expected (f_k·N, λ, λ₂, λ₃), what the paper prints for the original
 ROWS = (

@@ -9,8 +9,8 @@ from typing import Any, TypeAlias
 import pytest
 
 from privmine.api import Dataset
-from privmine.extensions import Extension
-from privmine.registry import registry
+from privmine.hooks.extensions import Extension
+from privmine.hooks.registry import registry
 
 AddDataset: TypeAlias = Callable[..., Dataset]
 

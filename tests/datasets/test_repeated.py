@@ -58,7 +58,7 @@ def test_once_is_the_same() -> None:
     """Repeating once gives the transactions themselves, less is refused."""
     baskets = Transactions.from_lists(BASKETS)
     assert repeated(baskets, 1) is baskets
-    with pytest.raises(InputError, match="once or more"):
+    with pytest.raises(InputError, match="at least once"):
         repeated(baskets, 0)
 
 

@@ -9,12 +9,13 @@ from typing import TypeAlias
 import pytest
 
 from privmine.api import Public, Request
-from privmine.curator import Curator, Desk, Meter
+from privmine.curator import Curator
 from privmine.noise.simulated import SimulatedNoise
 from privmine.privacy import PureDP
 from privmine.store.transactions import Transactions
+from privmine.testing import curator_for
 
-Staged: TypeAlias = tuple[Request, Curator, Desk]
+Staged: TypeAlias = tuple[Request, Curator]
 
 
 @pytest.fixture
@@ -24,8 +25,7 @@ def stage() -> Callable[..., Staged]:
     def make(k: int, baskets: list[list[int]], items: int, max_length: int | None = None) -> Staged:
         data = Transactions.from_lists(baskets, items=list(range(items)))
         public = Public(data.universe)
-        request = Request(k, k, Fraction(1), public, max_length)
-        desk = Desk(data.store, public, SimulatedNoise(7), PureDP(), Meter(Fraction(1)), lambda cls: False)
-        return request, Curator(desk, "stage", "tried", Fraction(1, 2)), desk
+        request = Request(k, k, PureDP().cost(1), public, max_length)
+        return request, curator_for(data, share=Fraction(1, 2), noise=SimulatedNoise(7))
 
     return make

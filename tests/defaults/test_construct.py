@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from itertools import combinations
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from privmine.api import BasisSet, Elements, InputError, Itemset, Public, Request, Universe
+from privmine.api import BasisSet, Elements, InputError, Itemset, Public, PureDP, Request, Universe
 from privmine.defaults.construct import GreedyBasis
 
-REQUEST = Request(k=100, requested=100, epsilon=Fraction(1), public=Public(Universe.of(range(100))))
+REQUEST = Request(k=100, requested=100, budget=PureDP().cost(1), public=Public(Universe.of(range(100))))
 
 
 def construct(elements: Elements, max_length: int = 12) -> BasisSet:
@@ -64,7 +63,7 @@ def test_a_split_clique_is_noted() -> None:
     """A clique longer than the limit keeps its pairs, and a sentence for the receipt says what is lost."""
     pairs = list(combinations(range(14), 2))
     basis = construct(Elements(range(16), pairs))
-    assert basis.notes == ("A clique of 14 items was split; its pairs are covered, some of its triples are not.",)
+    assert basis.notes == ("A clique of 14 items was split: all its pairs are covered, but not all its triples.",)
     assert all(covered(basis, pair) for pair in pairs)
     assert basis.length <= 12
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from privmine.api import BasisSet, BinCounts, Itemset
 from privmine.defaults.reconstruct import BasisFrequencies, Combined, combine, superset_sums
+from privmine.testing import answers_of
 
 
 def test_recipes_stay_apart_with_very_many_bases() -> None:
@@ -95,25 +96,25 @@ def test_sums_of_the_largest_bins_do_not_wrap() -> None:
 
 def test_without_bases_the_number_of_transactions_is_measured(stage) -> None:
     """A basis set of nothing is the empty basis: its one bin is N, at the whole price."""
-    _, curator, desk = stage(3, [[0], [0, 1]], 2)
+    _, curator = stage(3, [[0], [0, 1]], 2)
     found = BasisFrequencies().reconstruct_counts(BasisSet(bases=()), curator)
-    assert desk.answers[0].query == BinCounts([()])
+    assert answers_of(curator)[0].query == BinCounts([()])
     assert list(found.itemsets) == [()]
-    assert found.total == desk.answers[0].values[0]
-    assert desk.meter.spent == Fraction(1, 2)
+    assert found.total == answers_of(curator)[0].values[0]
+    assert not curator.remaining
 
 
 def test_only_the_wanted_candidates_are_kept(stage) -> None:
     """In the order of the bases, with the errors and laws that belong to each; N stays."""
-    _, curator, desk = stage(3, [[0], [0, 1]] * 50, 3)
+    _, curator = stage(3, [[0], [0, 1]] * 50, 3)
     basis = BasisSet(bases=[(0, 1), (2,)], candidates=[(1,), (2,), (0, 2)])
     found = BasisFrequencies().reconstruct_counts(basis, curator)
-    first, second = BinCounts(basis.bases).by_basis(desk.answers[0].values)
+    first, second = BinCounts(basis.bases).by_basis(answers_of(curator)[0].values)
     assert list(found.itemsets) == [(1,), (2,)]
     np.testing.assert_allclose(found.counts, [first[2] + first[3], second[1]])
-    noise = desk.answers[0].noise.variance
+    noise = answers_of(curator)[0].noise.variance
     np.testing.assert_allclose(found.standard_errors**2, [2 * noise, noise])
-    assert [found.laws[law].terms for law in found.law_of] == [((2, 1.0),), ((1, 1.0),)]
+    assert [found.laws[law].parts[0][1] for law in found.law_of] == [((2, 1.0),), ((1, 1.0),)]
     assert found.total == pytest.approx((first.sum() / 4 + second.sum() / 2) / (3 / 4))
     assert found.total_error**2 == pytest.approx(noise * 4 / 3)
     assert found.total_law.standard_error == pytest.approx(found.total_error)

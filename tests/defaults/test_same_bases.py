@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from privmine.api import Itemset, groups_of_three, in_order, maximal_cliques, split_clique, without_contained
 from privmine.defaults import merging
-from privmine.defaults.bases import _different, dissolve_triples, merge_bases
+from privmine.defaults.greedy import _different, dissolve_triples, merge_bases
 from privmine.defaults.precision import Queries
 
 
@@ -165,6 +165,16 @@ def test_many_groups_of_lonely_items_dissolve_as_in_a_slow_search() -> None:
     dissolved = dissolve_triples(cliques, triples, items, pairs)
     assert len(dissolved) < len(cliques) + len(triples)
     assert dissolved == dissolve_slowly(cliques, triples, items, pairs, 12)
+
+
+def test_a_group_that_must_stay_does_not_keep_the_others() -> None:
+    """The first group holds a pair that would lose its only cover; a later one is dissolved all the same."""
+    groups: list[Itemset] = [(3, 4), (5, 6)]
+    pairs: list[Itemset] = [(0, 1), (1, 2), (3, 4)]
+    found = dissolve_triples([(0, 1, 2)], groups, range(7), pairs, 12)
+    assert found == dissolve_slowly([(0, 1, 2)], groups, list(range(7)), pairs, 12)
+    assert len(found) == 2
+    assert (3, 4) in [basis[:2] for basis in found]
 
 
 def test_only_the_first_of_equally_good_groups_is_tried() -> None:

@@ -11,9 +11,10 @@ import pytest
 from attrs import frozen
 
 import privmine.api
-from privmine import hookspecs
+from privmine.hooks import specs as hookspecs
+from privmine.hooks.registrar import Discovery
+from privmine.hooks.registry import discover
 from privmine.queries import VERIFIED
-from privmine.registry import Discovery, discover
 
 TEXT = (Path(__file__).parents[2] / "docs" / "hooks.md").read_text(encoding="utf-8")
 GROUPS = (hookspecs.Stages, Discovery, hookspecs.Observers)
@@ -100,7 +101,7 @@ def test_the_example_of_registration_runs(monkeypatch: pytest.MonkeyPatch) -> No
     exec(compile(example, "docs/hooks.md", "exec"), vars(module))  # noqa: S102 - our own page
     known = discover()
     known.load(module, "votes", "privmine-votes", "1")
-    monkeypatch.setattr("privmine.pipeline.registry", lambda: known)
+    monkeypatch.setattr("privmine.pipeline.choice.registry", lambda: known)
     release = privmine.mine(
         [["bread", "milk"], ["bread"]] * 50, k=2, epsilon=100, method="votes", simulate=True, seed=1
     )

@@ -7,16 +7,16 @@ import pytest
 import privmine as pm
 from privmine.errors import InputError, PrivmineError
 from privmine.evaluation import compare, evaluate
-from privmine.evaluation.rows import as_rows, columns
+from privmine.evaluation.result_rows import as_rows, columns
 from privmine.evaluation.summary import compare_pipelines, summarise
-from privmine.privacy import Receipt
+from privmine.privacy import PureDP, Receipt
 from privmine.release import FrequentItemset, Release
 from privmine.store.transactions import Transactions
 
 
 def release(*itemsets: tuple[str, float], requested: int = 3) -> Release:
     """A release made up by hand."""
-    receipt = Receipt(1, "pure", "one", "none", True, ())
+    receipt = Receipt(PureDP().cost(1), "none", True, ())
     found = tuple(FrequentItemset(tuple(items), count, count / 7, 1.0) for items, count in itemsets)
     return Release(found, requested, 7.0, 1.0, receipt)
 

@@ -8,11 +8,11 @@ import pytest
 
 from privmine.errors import InputError, PluginError
 from privmine.evaluation import metrics
-from privmine.evaluation.rows import as_rows, columns, comparable, epsilon_of
+from privmine.evaluation.result_rows import as_rows, columns, comparable, epsilon_of
 from privmine.evaluation.truth import Truth, position_finder
-from privmine.extensions import Extension
+from privmine.hooks.extensions import Extension
+from privmine.hooks.registry import registry
 from privmine.model import BasisSet, Universe
-from privmine.registry import registry
 
 A, B, C, D, E = range(5)
 
@@ -99,7 +99,7 @@ def test_fewer_itemsets_than_k_are_the_whole_truth(hand_truth: Truth, by_hand: o
 
 def test_a_truth_is_not_asked_for_more_than_was_mined(hand_truth: Truth) -> None:
     """A larger k than the mined one is refused instead of being answered with less."""
-    with pytest.raises(InputError, match="top 7 were mined"):
+    with pytest.raises(InputError, match="true top 7 was mined"):
         hand_truth.top(8)
 
 

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from privmine.errors import DataError, InputError
+from privmine.evaluation.result_rows import columns
 from privmine.evaluation.results import CsvResults, ParquetResults, check_same, open_results
-from privmine.evaluation.rows import columns
 
 
 def row(repeat: int, **values: Any) -> dict[str, Any]:
@@ -101,7 +101,7 @@ def test_another_file_is_not_written_to(tmp_path: Path, content: str) -> None:
     """A file that is no results file is refused and stays as it is."""
     path = tmp_path / "results.csv"
     path.write_text(content)
-    with pytest.raises(DataError, match="not a results file"):
+    with pytest.raises(DataError, match="This experiment cannot continue"):
         open_results(path)
     assert path.read_text() == content
 
@@ -130,7 +130,7 @@ def test_a_broken_part_is_named(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"part-0\.parquet is not a Parquet file"):
         results.rows()
     parquet.write_table(pa.table({"a": [1]}), folder / "part-0.parquet")
-    with pytest.raises(DataError, match="no part of results"):
+    with pytest.raises(DataError, match="cannot continue"):
         results.rows()
 
 
@@ -144,6 +144,6 @@ def test_an_unusable_output_is_refused(tmp_path: Path) -> None:
 
 def test_two_things_of_one_name_are_not_mixed() -> None:
     """Rows of another pipeline, or of other data, under the same name stop the experiment."""
-    with pytest.raises(InputError, match="another pipeline under the name 'p'"):
+    with pytest.raises(InputError, match="another pipeline with the name 'p'"):
         check_same([row(0)], "definition", "pipeline", {"p": "other"})
     check_same([row(0)], "definition", "pipeline", {"p": "cd", "q": "other"})

@@ -10,11 +10,11 @@ from attrs import frozen
 
 from privmine.api import BasisSet, Elements, Request, hookimpl
 from privmine.errors import InputError
-from privmine.evaluation.bench import Bench
+from privmine.evaluation.cell_runner import CellRunner
 from privmine.evaluation.clock import Clock, Report
 from privmine.evaluation.experiment import Experiment
+from privmine.evaluation.result_rows import MEMORY_COLUMNS, SECONDS_COLUMNS, Row, comparable, key_of
 from privmine.evaluation.results import open_results
-from privmine.evaluation.rows import MEMORY_COLUMNS, SECONDS_COLUMNS, Row, comparable, key_of
 from privmine.evaluation.runner import run_cells
 from privmine.evaluation.seeds import Cell, seed_of
 from privmine.evaluation.truth import Truth
@@ -73,14 +73,14 @@ def test_a_cell_alone_equals_the_cell_in_the_sweep(tmp_path: Path, generated: Tr
     assert len(one) == len(chosen.cells())
     cell = Cell("d", "short", 12, "2", 1)
     definitions = {name: recipe.definition() for name, recipe in chosen.pipelines.items()}
-    alone = Bench(Truth.mine(generated, 12), chosen.pipelines, definitions).run(cell)
+    alone = CellRunner(Truth.mine(generated, 12), chosen.pipelines, definitions).run(cell)
     assert comparable(alone) == one[cell.key]
 
 
 def test_rows_say_what_the_stages_found_and_took(generated: Transactions) -> None:
     """λ, w, ℓ, coverage, and time and memory of each stage are there."""
     chosen = experiment()
-    bench = Bench(Truth.mine(generated, 12), chosen.pipelines, dict.fromkeys(chosen.pipelines, ""))
+    bench = CellRunner(Truth.mine(generated, 12), chosen.pipelines, dict.fromkeys(chosen.pipelines, ""))
     row = bench.run(Cell("d", "short", 12, "2", 0))
     assert row["length"] <= 4
     assert row["width"] >= 1
@@ -111,13 +111,13 @@ def test_finished_cells_are_not_computed_again(
 def _computed(monkeypatch: pytest.MonkeyPatch) -> list[Cell]:
     """A list of all cells that are run from now on, in this process."""
     computed: list[Cell] = []
-    run = Bench.run
+    run = CellRunner.run
 
-    def noted(bench: Bench, cell: Cell) -> Row:
+    def noted(bench: CellRunner, cell: Cell) -> Row:
         computed.append(cell)
         return run(bench, cell)
 
-    monkeypatch.setattr(Bench, "run", noted)
+    monkeypatch.setattr(CellRunner, "run", noted)
     return computed
 
 
@@ -152,11 +152,11 @@ def test_a_killed_experiment_goes_on_where_it_stopped(
 
 
 def test_another_pipeline_under_the_same_name_is_refused(tmp_path: Path, generated: Transactions) -> None:
-    """Rows of two definitions are never mixed."""
+    """Rows of two cannot be added to it."""
     path = tmp_path / "results.csv"
     rows_of(path, Experiment.of("d", {"p": "privbasis"}, 5, 1, 1), generated)
     changed = Experiment.of("d", {"p": PIPELINES["short"]}, 5, 1, 2)
-    with pytest.raises(InputError, match="another pipeline under the name 'p'"):
+    with pytest.raises(InputError, match="another pipeline with the name 'p'"):
         rows_of(path, changed, generated)
 
 
@@ -164,7 +164,7 @@ def test_other_data_under_the_same_name_is_refused(tmp_path: Path, generated: Tr
     """Rows of two databases are never mixed."""
     path = tmp_path / "results.csv"
     rows_of(path, Experiment.of("d", {"p": "privbasis"}, 5, 1, 1), generated)
-    with pytest.raises(InputError, match="another data under the name 'd'"):
+    with pytest.raises(InputError, match="another data with the name 'd'"):
         rows_of(path, Experiment.of("d", {"p": "privbasis"}, 5, 1, 2), Transactions.from_lists([[1, 2], [1]]))
 
 

@@ -133,7 +133,7 @@ def test_a_comparison_refuses_unknown_names() -> None:
         compare_pipelines(rows, "a", "c")
     with pytest.raises(UnknownNameError, match="metric"):
         compare_pipelines(rows, "a", "b", "speed")
-    with pytest.raises(InputError, match="two pipelines"):
+    with pytest.raises(InputError, match="two different pipelines"):
         compare_pipelines(rows, "a", "a")
 
 

@@ -170,6 +170,8 @@ class Session:
         text = in_fork(lambda: measure(session, items, modules))
         self._notes.update(json.loads(text))
         known = Known(**self._notes)
+        for module in modules:  # Some are imported only when they are used.
+            importlib.import_module(name_of(module))
         functions = living_functions(modules)
         gc.collect()
         gc.freeze()  # A collection in a fork would copy all that the forks share.
@@ -311,12 +313,17 @@ def lines_of(swaps: list[tuple[FunctionType, CodeType]]) -> set[int]:
     return {line for function, _ in swaps for _, _, line in function.__code__.co_lines() if line}
 
 
+def name_of(module: str) -> str:
+    """The name under which Python imports a module."""
+    return ".".join(Path("privmine", module).with_suffix("").parts).removesuffix(".__init__")
+
+
 class Changed(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     """Imports one module of privmine from another source."""
 
     def __init__(self, module: str, source: str) -> None:
         self._path = PACKAGE / module
-        self._name = ".".join(Path("privmine", module).with_suffix("").parts).removesuffix(".__init__")
+        self._name = name_of(module)
         self._source = source
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:

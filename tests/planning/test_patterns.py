@@ -11,11 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import privmine as pm
-from privmine.model import Elements, Unit
+from privmine.model import Elements
 from privmine.planning.patterns import NO_PATTERN, ORDERS, WEIGHTS, arrangements
 from privmine.planning.planner import _Planner
 from privmine.planning.rehearsal import Rehearsal, made_up_baskets
 from privmine.planning.sizes import ranges, size_errors
+from privmine.privacy.unit import Unit
 
 
 @given(st.integers(2, 30), st.data())
@@ -38,7 +39,7 @@ def test_patterns_are_what_they_are_called() -> None:
     degrees = {name: Counter(item for pair in made.itemsets for item in pair) for name, made in found.items()}
     assert degrees["one item is in nearly all"][0] == 6
     assert set(degrees["all among a few items"].values()) == {3}
-    assert set(degrees["hardly any share an item"].values()) == {1}
+    assert set(degrees["almost none share an item"].values()) == {1}
     assert set(degrees["groups of three"].values()) == {2}
 
 

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 import privmine as pm
 from privmine.api import BasisSet, Curator, NoiseSum, NoisyCounts, Supports, hookimpl
 from privmine.errors import InputError, PrivmineError
-from privmine.model import Unit
 from privmine.noise.simulated import SimulatedNoise
+from privmine.pipeline.request import Wish
 from privmine.planning.planner import around
-from privmine.privacy import Noise
-from privmine.request import Wish
+from privmine.privacy import DiscreteLaplace, Noise
+from privmine.privacy.unit import Unit
 
 
 @frozen
@@ -60,7 +60,7 @@ class Watcher:
 
 def bin_noise(scale: Any) -> Noise:
     """The noise of a release."""
-    return Noise("discrete laplace", Fraction(scale))
+    return DiscreteLaplace(Fraction(scale))
 
 
 @pytest.mark.parametrize(("width", "length", "baskets"), [(1, 12, 1), (18, 5, 1), (3, 1, 4)])
@@ -90,7 +90,7 @@ def test_tf_counts_each_itemset_with_the_number_of_transactions() -> None:
 def test_a_plan_states_the_errors_that_a_release_states() -> None:
     """For the bases of a private run, the errors of its itemsets are among the planned ones, to the last bit."""
     watcher = Watcher()
-    release = pm.Pipeline(observers=[watcher]).run(pm.groceries(), 40, "1.5")
+    release = pm.Pipeline().run(pm.groceries(), 40, "1.5", observers=[watcher])
     made = pm.plan(40, "1.5", bases=watcher.construct_basis)
     planned = {found.size: found for found in made.shapes[0].sizes}
     for found in release:
@@ -103,17 +103,17 @@ def test_a_plan_states_the_errors_that_a_release_states() -> None:
 def test_planned_errors_are_the_measured_ones(k: int, most_length: int) -> None:
     """Over 800 reconstructions of fixed bases; and the measured errors lie in the range for the run's λ."""
     baskets, watcher = pm.groceries(), Watcher()
-    pipeline = pm.Pipeline(construct_basis={"max_length": most_length}, observers=[watcher])
-    pipeline.run(baskets, k, 1, simulate=True, seed=3)
+    pipeline = pm.Pipeline(construct_basis={"max_length": most_length})
+    pipeline.run(baskets, k, 1, simulate=True, seed=3, observers=[watcher])
     basis, lam = watcher.construct_basis, watcher.estimate_lambda.lam  # type: ignore[attr-defined]
     request = Wish(k, 1).request(baskets)
-    last = evolve(request, epsilon=Fraction(1, 2))
+    last = evolve(request, budget=request.budget / 2)
     plan = pipeline.prepare(request).plan()
     squares: Any = 0.0
     for seed in range(800):
         run = pipeline.prepare(last)
-        desk = run.desk(baskets.store, SimulatedNoise(seed), lambda _: False)
-        counts = run.stage("reconstruct_counts", plan, desk, basis=basis)
+        access = run.access(baskets.store, SimulatedNoise(seed), lambda _: False)
+        counts = run.stage("reconstruct_counts", plan, access, basis=basis)
         if not seed:
             truth = baskets.store.supports(list(counts.itemsets))
         squares += (counts.counts - truth) ** 2
@@ -135,9 +135,9 @@ def test_shares_are_those_of_the_run(method: str) -> None:
     made = pm.plan(20, "0.7", method=method, lam=5)
     release = pm.mine(pm.groceries(), 20, "0.7", method=method, simulate=True, seed=1)
     charged = {
-        charge.stage: charge.epsilon for charge in reversed(release.receipt.charges) if "select" not in charge.stage
+        charge.stage: charge.cost.amount for charge in reversed(release.receipt.charges) if "select" not in charge.stage
     }
-    planned = {share.stage: share.epsilon for share in made.shares}
+    planned = {share.stage: share.cost.amount for share in made.shares}
     assert sum(planned.values()) == Fraction("0.7")
     for stage, epsilon in charged.items():
         assert planned[stage] == epsilon
@@ -164,7 +164,7 @@ def test_without_lambda_all_that_it_can_be_is_tried() -> None:
 @pytest.mark.parametrize("lam", [2, 6, 101])
 def test_a_lambda_that_no_run_can_draw_is_refused(lam: int) -> None:
     """With the range of those that it can."""
-    with pytest.raises(InputError, match="from 7 to 100"):
+    with pytest.raises(InputError, match="between 7 and 100"):
         pm.plan(100, 1, lam=lam)
     assert pm.plan(100, 1, lam=7).lams == (7,)
 
@@ -253,7 +253,7 @@ def test_a_component_that_fails_without_data_is_named() -> None:
 
 def test_a_pipeline_that_cannot_run_cannot_be_planned() -> None:
     """A selection that needs λ, and an estimate that has none."""
-    with pytest.raises(InputError, match="cannot be planned without data: items-and-pairs needs a number of items"):
+    with pytest.raises(InputError, match="cannot be planned without data: items-and-pairs needs λ"):
         pm.plan(10, 1, pipeline=pm.Pipeline(estimate_lambda="none"))
 
 

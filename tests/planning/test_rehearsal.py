@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 
 import privmine as pm
-from privmine.model import BasisSet, Unit
+from privmine.model import BasisSet
 from privmine.noise.protocol import Tail
 from privmine.noise.simulated import SimulatedNoise
 from privmine.planning.rehearsal import Choice, Rehearsal, _Rehearsed, made_up_baskets
+from privmine.privacy.unit import Unit
 
 
 def noted(method: str, others: int, n: int, number: Fraction) -> Choice:
@@ -68,11 +69,11 @@ def test_budget_is_spent_as_in_a_run() -> None:
     """All of ε up to the last stage, and every rehearsal of that stage starts from what was left."""
     rehearsal = Rehearsal(pm.Pipeline(), made_up_baskets(50, Unit()), 20, None)
     selected = rehearsal.select(Fraction(2), 15)
-    assert selected.meter.spent == 1
+    assert selected.meter.spent.amount == 1
     basis = BasisSet([(0, 1), (2,)])
     first, again = rehearsal.counts(selected, basis), rehearsal.counts(selected, basis)
     assert first == again
-    assert selected.meter.spent == 1
+    assert selected.meter.spent.amount == 1
 
 
 def test_given_bases_may_have_more_items_than_were_planned_with() -> None:

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from privmine.errors import InputError
+from privmine.pipeline.request import LARGEST_EPSILON, SMALLEST_EPSILON
 from privmine.planning.target import least_epsilon
-from privmine.request import LARGEST_EPSILON, SMALLEST_EPSILON
 
 
 @given(st.fractions(SMALLEST_EPSILON, LARGEST_EPSILON))

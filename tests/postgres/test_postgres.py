@@ -4,7 +4,7 @@ import pytest
 
 import privmine as pm
 from privmine.errors import PrivmineError
-from privmine.io.postgres_in import _mistake
+from privmine.io.readers.postgres_in import _mistake
 
 pytestmark = pytest.mark.postgres
 
@@ -217,8 +217,8 @@ def test_values(server, value, labels):
 @pytest.mark.parametrize(
     ("value", "message"),
     [
-        (r"'\x4142'::bytea", "holds bytes, not labels"),
-        ("'127.0.0.1'::inet", "holds bytes, not labels"),
+        (r"'\x4142'::bytea", "contains bytes, not labels"),
+        ("'127.0.0.1'::inet", "contains bytes, not labels"),
         ("row(1, 2)", "it fails; the reason is withheld"),
         ("null::text", "missing values in the column 'item'"),
         ("array['a', null]", "missing values in the column 'item'"),

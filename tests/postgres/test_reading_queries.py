@@ -9,7 +9,8 @@ import pyarrow as pa
 import pytest
 from adbc_driver_postgresql import dbapi
 
-from privmine.audit.reading import COLUMNS, Source, audit_source
+from privmine.audit.reading import audit_source
+from privmine.audit.written_sources import COLUMNS, Source
 
 # By its path: early versions of pytest cannot import one test module from another.
 _spec = spec_from_file_location("reading_sources", Path(__file__).parents[1] / "audit" / "reading_sources.py")

@@ -15,13 +15,12 @@ import pytest
 from scipy import stats
 
 import privmine as pm
-from privmine.curator import Curator, Desk, Meter
 from privmine.defaults.reconstruct import BasisFrequencies
-from privmine.intervals import interval
-from privmine.model import BasisSet, NoisyCounts, Public
+from privmine.model import BasisSet, NoisyCounts
 from privmine.noise.secure import SecureNoise
 from privmine.noise.simulated import SimulatedNoise
-from privmine.privacy import PureDP
+from privmine.release.intervals import interval
+from privmine.testing import curator_for
 
 pytestmark = pytest.mark.statistics
 
@@ -41,8 +40,7 @@ def reconstructions(noise: Any) -> tuple[NoisyCounts, np.ndarray]:
     epsilon = Fraction(BASES.width, SCALE)
     runs = []
     for _ in range(RUNS):
-        desk = Desk(transactions.store, Public(transactions.universe), noise, PureDP(), Meter(epsilon), lambda _: True)
-        found = BasisFrequencies().reconstruct_counts(BASES, Curator(desk, "reconstruct_counts", "test", epsilon))
+        found = BasisFrequencies().reconstruct_counts(BASES, curator_for(transactions, epsilon, noise=noise))
         runs.append([*found.counts, found.total])
     return found, np.array(runs)
 

@@ -1,8 +1,8 @@
-"""What a plugin can bring besides components: commands, a dataset, a metric and a method that changes another."""
+"""What a plugin can bring besides components: commands, a dataset, a metric, readers and a method on top of another."""
 
 from __future__ import annotations
 
-from privmine.api import Dataset, Registrar, hookimpl
+from privmine.api import Dataset, Reader, Registrar, hookimpl
 
 
 @hookimpl
@@ -27,4 +27,17 @@ def privmine_register(registry: Registrar) -> None:
     registry.add_metric("longest", "privmine_extras.baskets:longest", "length of the longest released itemset")
     registry.add_preset(
         "short", {"construct_basis": {"max_length": 2}}, "PrivBasis with bases of two items", base="privbasis"
+    )
+    registry.add_reader(
+        Reader(
+            "till",
+            "Baskets of a till, written with blanks between items and slashes between baskets",
+            takes="privmine_extras.till:is_roll",
+            read="privmine_extras.till:read_roll",
+            opens="privmine_extras.till:Roll",
+            metavar="ROLL",
+        )
+    )
+    registry.add_reader(
+        Reader("absent", "Cannot be imported", "privmine_extras.no_such_module:a", "privmine_extras.no_such_module:b")
     )

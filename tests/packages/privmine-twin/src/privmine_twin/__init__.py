@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from attrs import frozen
 
-from privmine.api import Dataset, Registrar, hookimpl
+from privmine.api import Dataset, Reader, Registrar, hookimpl
 
 
 @frozen
@@ -32,3 +32,5 @@ metrics = Plugin(lambda registry: registry.add_metric("longest", lambda found: 0
 own_commands = Plugin(lambda registry: registry.add_command("mine", "privmine_twin:mine", "A twin."))
 own_datasets = Plugin(lambda registry: registry.add_dataset(_dataset("Retail")))
 own_metrics = Plugin(lambda registry: registry.add_metric("fnr", lambda found: 0.0, "a twin"))
+readers = Plugin(lambda registry: registry.add_reader(Reader("till", "a twin", lambda source: False, list)))
+own_options = Plugin(lambda registry: registry.add_reader(Reader("sql", "an option", lambda source: False, list)))

@@ -10,9 +10,9 @@ from attrs import frozen
 
 import privmine.defaults
 from privmine.api import Registrar, hookimpl
-from privmine.extensions import Extension
+from privmine.hooks.extensions import Extension
+from privmine.hooks.registry import Registry, discover
 from privmine.model import STAGES
-from privmine.registry import Registry, discover
 
 
 @frozen
@@ -126,7 +126,11 @@ class Odd:
     [
         ("add_command", ("Two Words", "a.b:c", ""), "'Two Words' cannot be the name of a command. Use one word"),
         ("add_command", ("budget burn", "a.b:c", ""), "'budget burn' cannot be the name of a command"),
-        ("add_command", ("fine", "a.b.c", ""), "The command 'fine' has the target 'a.b.c'. Give a function, or where"),
+        (
+            "add_command",
+            ("fine", "a.b.c", ""),
+            "The command 'fine' has the target 'a.b.c'. Give a function, or the place",
+        ),
         ("add_metric", ("My metric", "a.b:c", ""), "'My metric' cannot be the name of a metric. Use lower-case"),
         ("add_metric", ("fine", 3, ""), "The metric 'fine' has the target 3."),
     ],

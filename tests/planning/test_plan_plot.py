@@ -8,7 +8,7 @@ import pytest
 
 import privmine as pm
 from privmine.errors import InputError
-from privmine.planning.plots import save
+from privmine.planning.plan_plot import save
 
 
 @pytest.fixture(autouse=True)

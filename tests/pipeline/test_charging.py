@@ -36,6 +36,12 @@ def test_a_release_is_charged_and_finished(ledger) -> None:
     assert [entry.event for entry in ledger.log()] == ["init", "charge", "finished"]
 
 
+def test_without_a_ledger_nothing_is_charged() -> None:
+    """And the receipt names no dataset."""
+    receipt = pm.mine([["a"], ["a", "b"]], 2, 1).receipt
+    assert (receipt.dataset, receipt.entry) == (None, None)
+
+
 def test_a_receipt_names_its_charge(ledger, tmp_path) -> None:
     """By the number that the ledger's log has for it; also in every file."""
     mine(ledger)
@@ -116,7 +122,7 @@ def test_a_run_that_fails_stays_charged(ledger, monkeypatch) -> None:
     with pytest.raises(pm.PrivmineError, match="ε = 1 was charged"):
         mine(ledger)
     assert spent(ledger) == 1
-    assert ledger.log()[-1].event == "failed"
+    assert (ledger.log()[-1].event, ledger.log()[-1].note) == ("failed", "StageError")
 
 
 def test_the_charge_comes_before_the_first_draw(ledger, monkeypatch) -> None:
@@ -137,7 +143,7 @@ def test_the_charge_comes_before_the_first_draw(ledger, monkeypatch) -> None:
 
 def test_a_release_that_cannot_be_saved_is_handed_over(ledger, tmp_path, monkeypatch) -> None:
     """Charged but lost must not happen: the error carries the release."""
-    from privmine.release import files
+    from privmine.release import release_files as files
 
     def full_disk(*_):
         raise OSError(28, "No space left on device")
@@ -145,8 +151,9 @@ def test_a_release_that_cannot_be_saved_is_handed_over(ledger, tmp_path, monkeyp
     monkeypatch.setattr(files.Path, "replace", full_disk)
     with pytest.raises(UnsavedReleaseError, match="No space left") as caught:
         mine(ledger, output=tmp_path / "release.csv")
-    assert caught.value.release.receipt.spent == 1
+    assert caught.value.release.receipt.spent.amount == 1
     assert spent(ledger) == 1
+    assert ledger.log()[-1].event == "finished"
 
 
 def test_a_ledger_that_cannot_note_the_end_costs_no_result(ledger) -> None:
@@ -172,7 +179,7 @@ def test_an_interrupt_within_the_charge_does_not_deny_it(ledger) -> None:
 
     with pytest.raises(RunInterrupted, match="may have been charged") as caught:
         mine(Interrupted(ledger.path))
-    assert caught.value.charged == 1
+    assert caught.value.charged.amount == 1
     assert spent(ledger) == 1
 
 
@@ -203,6 +210,7 @@ def test_lists_without_a_source_are_not_compared(ledger) -> None:
         warnings.simplefilter("error")
         mine(ledger)
         pm.mine([["c"]], 2, 1, ledger=ledger, dataset="orders")
+        pm.mine(pm.read([["c"]], items=["c"]), 1, 1, ledger=ledger, dataset="orders")
 
 
 @pytest.mark.parametrize(
@@ -215,10 +223,25 @@ def test_another_source_under_the_same_name_is_noticed(ledger, tmp_path, name, o
         charge_for(orders(tmp_path / name, "1,a", "1,b", **options), ledger)
 
 
+def test_a_check_gives_the_warning_of_a_charge(ledger) -> None:
+    """So that a dry run tells what the run would tell; nothing is charged, and the contents matter to neither."""
+    ledger.charge("orders", "0.5", source="june.csv")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert ledger.check("orders", "0.5").spent_epsilon == 1
+        assert ledger.check("orders", "0.5", source="june.csv").spent_epsilon == 1
+    with pytest.warns(PrivmineWarning, match="'orders' was first charged for another source") as caught:
+        ledger.check("orders", "0.5", source="july.csv")
+    assert caught[0].filename == __file__
+    assert ledger.budget("orders").spent_epsilon == Fraction(1, 2)
+    with pytest.raises(InputError, match="must be text"):
+        ledger.check("orders", "0.5", source=7)
+
+
 def test_a_ledger_with_fingerprints_of_contents_opens_as_before(tmp_path) -> None:
     """An earlier version wrote them; they stay in the chain of checksums, and are compared with nothing."""
     path = tmp_path / "budget.db"
-    path.write_bytes((Path(__file__).parent / "ledger" / "with_contents.ledger").read_bytes())
+    path.write_bytes((Path(__file__).parents[1] / "ledger" / "with_contents.ledger").read_bytes())
     old = Ledger(path)
     assert [(made.name, made.unit, made.remaining_epsilon) for made in old.show()] == [
         ("orders", "transaction", 2),
@@ -247,7 +270,7 @@ def test_another_query_under_the_same_name_is_noticed(ledger) -> None:
 
 def test_a_password_is_no_part_of_what_names_a_source() -> None:
     """The ledger keeps only a keyed hash of it; even so, a new password does not make another source."""
-    from privmine.io.read import _reference
+    from privmine.io.readers.dispatch import _reference
 
     told = [_reference(None, "select 1", f"postgresql://ada:{word}@host/shop") for word in ("secret", "changed")]
     assert told[0] == told[1] == "postgresql://ada@host/shop select 1"

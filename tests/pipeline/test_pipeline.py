@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import re
 from fractions import Fraction
 
@@ -7,18 +8,21 @@ import numpy as np
 import pandas as pd
 import pytest
 from attrs import evolve, frozen
+from attrs.exceptions import FrozenInstanceError
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import privmine as pm
-from privmine.api import BasisSet, BudgetPlan, Elements, Estimate, ItemSupports, NoiseSum, NoisyCounts, hookimpl
-from privmine.defaults import BasisFrequencies, FixedShares, GreedyBasis, ItemsAndPairs, RankGapLambda
-from privmine.defaults.estimate import lambda_range
-from privmine.defaults.select import pair_target
+from privmine.api import BasisSet, BudgetPlan, Elements, Estimate, ItemSupports, NoiseSum, NoisyCounts, PureDP, hookimpl
+from privmine.defaults.allocate import FixedShares
+from privmine.defaults.construct import GreedyBasis
+from privmine.defaults.estimate import RankGapLambda, lambda_range
+from privmine.defaults.reconstruct import BasisFrequencies
+from privmine.defaults.select import ItemsAndPairs, pair_target
 from privmine.errors import ContractError, InputError, PluginError, PrivmineWarning, StageError, UnknownNameError
 from privmine.model import Public, Request, Universe
-from privmine.privacy import UNSPENT, Noise
-from privmine.spec import override, read_spec
+from privmine.pipeline.settings import override, read_spec
+from privmine.privacy import UNSPENT, Laplace
 from privmine.store.memory import MemoryStore
 
 SMALL = [["a", "b"], ["a"], ["b", "c"], []]
@@ -52,7 +56,7 @@ def test_the_charges_sum_to_epsilon(baskets, k, epsilon, seed) -> None:
     """Whatever the data, k and ε: nothing is left over and nothing is overspent, to the last digit."""
     data = pm.Transactions.from_lists(baskets, items=list(range(30)))
     release = pm.mine(data, k, epsilon, simulate=True, seed=seed)
-    assert release.receipt.spent == release.receipt.epsilon == epsilon
+    assert release.receipt.spent.amount == release.receipt.cost.amount == epsilon
     assert UNSPENT not in {charge.mechanism for charge in release.receipt.charges}
 
 
@@ -74,7 +78,7 @@ def test_every_branch_spends_exactly_epsilon(lam: int, k: int, selections: int) 
     release = pm.Pipeline(estimate_lambda=FixedLambda(lam)).run(data, k, epsilon, simulate=True, seed=1)
     charged = [charge.stage for charge in release.receipt.charges]
     assert charged == ["select_elements"] * selections + ["reconstruct_counts"]
-    assert release.receipt.spent == epsilon
+    assert release.receipt.spent.amount == epsilon
     assert UNSPENT not in {charge.mechanism for charge in release.receipt.charges}
 
 
@@ -83,7 +87,7 @@ def test_shares_are_exact_tenths() -> None:
     data = pm.Transactions.from_lists(SMALL, items=list(range(40)))
     charges = pm.mine(data, 30, "0.3", simulate=True, seed=1).receipt.charges
     by_stage = {
-        stage: sum(charge.epsilon for charge in charges if charge.stage == stage)
+        stage: sum(charge.cost.amount for charge in charges if charge.stage == stage)
         for stage in ("estimate_lambda", "select_elements", "reconstruct_counts")
     }
     assert list(by_stage.values()) == [Fraction(3, 100), Fraction(12, 100), Fraction(15, 100)]
@@ -92,7 +96,7 @@ def test_shares_are_exact_tenths() -> None:
 def test_what_a_stage_leaves_goes_to_the_next() -> None:
     """Where λ can only be 1 it costs nothing, and the selection has its share as well."""
     charges = simulate(k=1).receipt.charges
-    assert [(charge.stage, charge.epsilon) for charge in charges] == [
+    assert [(charge.stage, charge.cost.amount) for charge in charges] == [
         ("select_elements", Fraction(1, 2)),
         ("reconstruct_counts", Fraction(1, 2)),
     ]
@@ -118,7 +122,7 @@ def test_stages_are_total(baskets, items, k, simulated) -> None:
     """What the data merely contains is no error, and the budget is spent all the same."""
     data = pm.Transactions.from_lists(baskets, items=items)
     release = pm.mine(data, k, 1, simulate=simulated, **({"seed": 1} if simulated else {}))
-    assert release.receipt.spent == 1
+    assert release.receipt.spent.amount == 1
     assert release.requested == k
     assert len(release) <= min(k, 2 ** len(items) - 1)
     assert release.total >= 1
@@ -129,7 +133,7 @@ def test_data_without_items_is_not_charged(tmp_path, baskets) -> None:
     """Where nobody named a universe there is nothing to release, which is no secret, and nothing to pay for."""
     ledger = pm.Ledger(tmp_path / "budget.db")
     ledger.init("orders", 1)
-    with pytest.raises(InputError, match=r"no items.*--items"):
+    with pytest.raises(InputError, match=r"no items.*items="):
         pm.mine(baskets, 3, 1, ledger=ledger, dataset="orders")
     assert ledger.budget("orders").spent_epsilon == 0
 
@@ -153,7 +157,7 @@ def test_max_length_limits_what_is_released() -> None:
     data = [["a", "b", "c"]] * 100
     release = simulate(data, k=7, epsilon=50, max_length=2)
     assert {len(found.items) for found in release} == {1, 2}
-    assert release.receipt.spent == 50
+    assert release.receipt.spent.amount == 50
 
 
 def test_high_epsilon_finds_the_exact_answer() -> None:
@@ -381,22 +385,28 @@ class Recorder:
 
     def __init__(self) -> None:
         self.seen: list[tuple[str, str]] = []
+        self.components: list[tuple[str, object]] = []
         self.charged = Fraction(0)
 
     @hookimpl
-    def stage_started(self, stage) -> None:
+    def stage_started(self, stage, component) -> None:
         self.seen.append(("started", stage))
+        self.components.append((stage, component))
 
     @hookimpl
-    def stage_finished(self, stage, result, charges) -> None:
+    def stage_finished(self, stage, component, result, charges) -> None:
         self.seen.append(("finished", type(result).__name__))
-        self.charged += sum(charge.epsilon for charge in charges)
+        self.components.append((stage, component))
+        self.charged += sum(charge.cost.amount for charge in charges)
 
 
 def test_observers_see_every_stage() -> None:
-    """Started and finished, with the result and what it cost."""
+    """Started and finished, by which component, with the result and what it cost."""
     recorder = Recorder()
-    pm.Pipeline(observers=[recorder]).run(SMALL, 3, 1, simulate=True)
+    pipeline = pm.Pipeline()
+    pipeline.run(SMALL, 3, 1, simulate=True, observers=[recorder])
+    parts = [(stage, part.component) for stage, part in pipeline.parts.items()]
+    assert recorder.components == [seen for part in parts for seen in (part, part)]
     assert [name for event, name in recorder.seen if event == "finished"] == [
         "BudgetPlan",
         "Estimate",
@@ -423,7 +433,7 @@ class Saboteur:
 def test_an_observer_changes_nothing() -> None:
     """Results are read-only, what an observer returns is dropped, and what it raises is a warning."""
     with pytest.warns(PrivmineWarning, match="stage_finished"):
-        watched = pm.Pipeline(observers=[Saboteur()]).run(SMALL, 3, 1, simulate=True, seed=1)
+        watched = pm.Pipeline().run(SMALL, 3, 1, simulate=True, seed=1, observers=[Saboteur()])
     assert watched == simulate()
 
 
@@ -438,7 +448,7 @@ class Failing:
     def select_elements(self, curator) -> Elements:
         from privmine.api import ItemSupports
 
-        curator.choose(ItemSupports(3), 1, Fraction(1, 10))
+        curator.choose(ItemSupports(3), 1, PureDP().cost("0.1"))
         raise KeyError("lost")
 
 
@@ -447,7 +457,7 @@ def test_a_fault_says_what_was_charged() -> None:
     pipeline = pm.Pipeline(select_elements=Failing(), estimate_lambda=FixedLambda(1))
     with pytest.raises(StageError, match=r"select_elements=Failing .* ε = 0\.1 was charged") as caught:
         pipeline.run(SMALL, 3, 1, simulate=True)
-    assert caught.value.charged == Fraction(1, 10)
+    assert caught.value.charged.amount == Fraction(1, 10)
 
 
 @frozen
@@ -532,7 +542,7 @@ def test_a_component_stands_for_one_stage() -> None:
 
 
 def request(k: int, items: int, max_length: int | None = None) -> Request:
-    return Request(k, k, Fraction(1), Public(Universe.of(list(range(items)))), max_length)
+    return Request(k, k, PureDP().cost(1), Public(Universe.of(list(range(items)))), max_length)
 
 
 @pytest.mark.parametrize(
@@ -593,13 +603,13 @@ def test_a_guess_is_an_assumption_and_strict_mode_refuses_it(tmp_path) -> None:
 @pytest.mark.parametrize("baskets", [0, -1, 0.001, True, "2"])
 def test_a_unit_has_a_whole_number_of_transactions(baskets) -> None:
     """The scale of the noise is a multiple of it."""
-    with pytest.raises(InputError, match="whole number of transactions"):
+    with pytest.raises(InputError, match="whole number of at least 1"):
         pm.api.Unit("customer", baskets)
 
 
 def test_a_merged_unit_has_one_transaction() -> None:
     """More would be noise for nothing, and say that they were not merged."""
-    with pytest.raises(InputError, match="just 1 if they are merged"):
+    with pytest.raises(InputError, match="exactly 1 if they are merged"):
         pm.api.Unit("customer", 2, merged=True)
 
 
@@ -640,7 +650,7 @@ def test_an_estimate_is_made_of_numbers(estimate) -> None:
 @pytest.mark.parametrize("theta", [None, 3, 2.5, np.int64(3), np.float32(2.5), Fraction(5, 2), -4.0], ids=repr)
 def test_an_estimate_may_be_any_finite_number(theta) -> None:
     """Of Python or numpy."""
-    assert simulate_with(estimate_lambda=Estimates(lam=2, theta=theta)).receipt.spent == 1
+    assert simulate_with(estimate_lambda=Estimates(lam=2, theta=theta)).receipt.spent.amount == 1
 
 
 def simulate_with(**parts):
@@ -660,8 +670,8 @@ def simulate_with(**parts):
         lambda: NoisyCounts([[0]], [1.0], [np.True_], 5, 1),
         lambda: NoisyCounts([[0]], [1.0], [1.0], True, 1),
         lambda: NoisyCounts([[0]], [1.0], [1.0], 5, False),
-        lambda: NoisyCounts([[0]], [1.0], [1.0], 5, 1, [NoiseSum(Noise("laplace", Fraction(1)), [(1, 1)])], [0.7]),
-        lambda: NoisyCounts([[0]], [1.0], [1.0], 5, 1, [NoiseSum(Noise("laplace", Fraction(1)), [(1, 1)])], [False]),
+        lambda: NoisyCounts([[0]], [1.0], [1.0], 5, 1, [NoiseSum(Laplace(1), [(1, 1)])], [0.7]),
+        lambda: NoisyCounts([[0]], [1.0], [1.0], 5, 1, [NoiseSum(Laplace(1), [(1, 1)])], [False]),
     ],
 )
 def test_truth_values_and_fractions_are_not_taken_for_whole_numbers(make) -> None:
@@ -707,16 +717,48 @@ def test_what_components_leave_of_epsilon_is_itemised(tmp_path) -> None:
 
     release = simulate_with(reconstruct_counts=Frugal())
     *_, measured, rest = release.receipt.charges
-    assert (rest.mechanism, rest.epsilon) == (UNSPENT, measured.epsilon)
-    assert release.receipt.spent == 1
+    assert (rest.mechanism, rest.cost) == (UNSPENT, measured.cost)
+    assert release.receipt.spent.amount == 1
     release.save(tmp_path / "release.json")
     assert pm.load(tmp_path / "release.json") == release
 
 
-def test_the_noise_of_an_audit_is_not_privmines_own() -> None:
-    """It is drawn from a seed, so that a receipt must not vouch for it."""
-    from privmine.audit.recording import RecordingNoise
+def test_the_noise_of_an_audit_is_for_audits(tmp_path) -> None:
+    """It says that it is private, but comes from a seed or from a record: no run takes it, nor charges for it."""
+    from privmine.audit.recording import RecordingNoise, ReplayingNoise, observed_run
     from privmine.audit.trace import Trace
 
-    release = pm.mine([["a"]] * 50, k=1, epsilon=1, noise=RecordingNoise(Trace(), 7))
-    assert any("not privmine's own" in sentence for sentence in release.receipt.assumptions)
+    ledger = pm.Ledger(tmp_path / "budget.db")
+    ledger.init("orders", 1)
+    for noise in (RecordingNoise(Trace(), 7), ReplayingNoise(Trace(), Trace())):
+        with pytest.raises(InputError, match="belongs to an audit and protects nobody"):
+            pm.mine([["a"]] * 50, k=1, epsilon=1, noise=noise, ledger=ledger, dataset="orders")
+    assert ledger.budget("orders").spent_epsilon == 0
+    trace = Trace()
+    observed_run(pm.Pipeline(), [["a"]] * 50, RecordingNoise(Trace(), 7), trace, k=1, epsilon=1)
+    assert any("not privmine's own" in sentence for sentence in trace.release.receipt.assumptions)
+
+
+def test_a_pipeline_is_frozen() -> None:
+    """What was checked when it was made cannot change before a run."""
+    pipeline = pm.Pipeline()
+    with pytest.raises(FrozenInstanceError):
+        pipeline.trust = frozenset({"local code"})  # type: ignore[misc]
+    assert pipeline.trusting(["Local_Code"]).trust == {"local-code"}
+    assert pipeline.trust == frozenset()
+
+
+def test_a_dry_run_is_a_value() -> None:
+    """It has the components, the shares and who is protected, and reads as JSON."""
+    planned = pm.Pipeline().dry_run(SMALL, 3, "0.5", simulate=True)
+    assert planned.stages == pm.Pipeline().describe()
+    assert sum(share.amount for share in planned.shares.values()) == Fraction(1, 2)
+    assert planned.protects.startswith("nobody")
+    assert json.loads(json.dumps(planned.to_dict()))["guaranteed_epsilon"] == "1/2"
+    assert pm.Pipeline().dry_run(SMALL, 3, 1, n_public=True).guarantee.epsilon == 2
+
+
+def test_a_dry_run_refuses_what_the_run_refuses() -> None:
+    """Nothing is drawn for that."""
+    with pytest.raises(InputError, match="Strict mode"):
+        pm.Pipeline().dry_run(SMALL, 3, 1, strict=True)

@@ -18,8 +18,8 @@ from privmine.api import (
     split_clique,
     without_contained,
 )
-from privmine.defaults import bases as algorithm
-from privmine.defaults.bases import dissolve_triples, merge_bases
+from privmine.defaults import greedy as algorithm
+from privmine.defaults.greedy import dissolve_triples, merge_bases
 
 # Reciprocals are rounded at about 2^-40: two choices closer than this are equally good.
 TOLERANCE = Fraction(1, 10**9)

@@ -7,7 +7,7 @@ import pytest
 
 import privmine as pm
 from privmine.errors import InputError
-from privmine.model import Unit
+from privmine.privacy.unit import Unit
 from privmine.store.transactions import Transactions
 
 FIVE_EACH = Unit("customer_id", 5)
@@ -63,7 +63,7 @@ def test_errors_grow_with_the_transactions_of_a_unit() -> None:
 
 def test_publishing_n_is_for_units_of_one_transaction() -> None:
     """Replacing a customer by another one can change N, so that N cannot be published beside the release."""
-    with pytest.raises(InputError, match=r"up to 5 transactions for each customer_id.*--merge-by"):
+    with pytest.raises(InputError, match=r"up to 5 transactions for each customer_id.*merge_by="):
         run(customers(FIVE_EACH), n_public=True)
     assert run(customers(MERGED), n_public=True).total == 2
 

@@ -11,9 +11,11 @@ import pytest
 
 import privmine as pm
 from privmine.errors import InputError, LedgerError, PrivmineError, UnknownNameError
-from privmine.model import Origin, Unit
+from privmine.io.readers.dispatch import RUN_OPTIONS
+from privmine.model import Origin
 from privmine.pipeline import READING_OPTIONS
-from privmine.request import Wish
+from privmine.pipeline.request import Wish
+from privmine.privacy.unit import Unit
 
 #: What no data can grant.
 MISTAKES: list[tuple[dict[str, Any], type[PrivmineError], str]] = [
@@ -110,8 +112,11 @@ def test_a_wish_is_granted_where_nothing_is_wrong() -> None:
     strict = Wish(5, 1, strict=True)
     strict.check(Unit(), universe_given=True)
     strict.check_origin(Origin("long", "orders.csv"))
-    with pytest.raises(InputError, match="transaction='order_id'"):
-        strict.check_origin(Origin("long", "orders.csv", {"transaction": "order_id"}))
+    guessed = Origin("long", "orders.csv", {"transaction": "order_id"})
+    with pytest.raises(InputError, match=r"pm\.read\(…, transaction='order_id'\)"):
+        strict.check_origin(guessed)
+    with pytest.raises(InputError, match=r"what was guessed: --transaction order_id\."):
+        strict.check_origin(guessed, "--transaction order_id")
     Wish(5, 1).check_origin(Origin("long", "orders.csv", {"transaction": "order_id"}))
 
 
@@ -120,8 +125,19 @@ def test_options_of_reading_are_told_where_they_belong() -> None:
     frame = pd.DataFrame({"order": [1, 1, 2], "product": ["x", "y", "x"]})
     with pytest.raises(InputError, match=r"pm\.mine\(pm\.read\(data, transaction=…, item=…\), k=…, epsilon=…\)"):
         pm.mine(frame, 2, 1, transaction="order", item="product")
-    assert set(inspect.signature(pm.read).parameters) - {"source"} == READING_OPTIONS
+    assert set(inspect.signature(pm.read).parameters) - {"source", "misplaced"} == READING_OPTIONS
     assert not READING_OPTIONS & set(inspect.signature(pm.Pipeline.run).parameters)
+
+
+def test_options_of_a_release_are_told_where_they_belong() -> None:
+    """To `pm.mine`, before any data is read; another name is told as unknown."""
+    with pytest.raises(InputError, match=r"pm\.mine\(pm\.read\(data, …\), k=…, epsilon=…, strict=…\)"):
+        pm.read("nowhere.csv", strict=True)
+    with pytest.raises(InputError, match=r"pm\.read\(data, …\), k=…, epsilon=…\)"):
+        pm.read("nowhere.csv", epsilon=1)
+    with pytest.raises(UnknownNameError, match="Did you mean 'transaction'"):
+        pm.read("nowhere.csv", transactions="order_id")
+    assert set(inspect.signature(pm.Pipeline.run).parameters) - {"self", "baskets"} | {"method"} == RUN_OPTIONS
 
 
 @pytest.mark.parametrize("path", ["orders.csv", b"orders.csv", __file__])

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from privmine.api import Registrar, hookimpl
+from privmine.hooks.registry import discover
 from privmine.model import STAGES
-from privmine.registry import discover
 
-PACKAGES = Path(__file__).parent / "packages"
+PACKAGES = Path(__file__).parents[1] / "packages"
 SAMPLE = {
     "allocate_budget": "sample-halves",
     "estimate_lambda": "sample-fixed",
@@ -135,8 +135,8 @@ def test_taken_name_names_both_distributions() -> None:
     registry = discover([point(Taker(), "taker", "a-taker"), own_point()])
     (failure,) = registry.failures
     assert failure.reason == (
-        "DuplicateNameError: a-taker registers allocate_budget=fixed-shares, which privmine has registered already; "
-        "one of the two must choose another name."
+        "DuplicateNameError: a-taker registers allocate_budget=fixed-shares, but privmine has registered that name "
+        "already. One of the two must choose another name."
     )
     assert registry.find("allocate_budget", "fixed-shares").distribution == "privmine"
     assert registry.names("allocate_budget") == ["fixed-shares"]

@@ -16,8 +16,8 @@ from matplotlib import pyplot  # noqa: E402
 from matplotlib.figure import Figure  # noqa: E402
 
 from privmine.errors import InputError, UnknownNameError  # noqa: E402
+from privmine.evaluation.figures import COLOURS, plot_metric, plot_pareto, plot_small_multiples  # noqa: E402
 from privmine.evaluation.pareto import Point, best_so_far, epsilon_needed  # noqa: E402
-from privmine.evaluation.plots import COLOURS, plot_metric, plot_pareto, plot_small_multiples  # noqa: E402
 
 MEANS = {"privbasis": {"0.1": 0.5, "1/2": 0.2, "1": 0.1}, "tf": {"0.1": 0.9, "1/2": 0.9, "1": 0.4}}
 
@@ -197,7 +197,7 @@ def test_wrong_requests_are_refused() -> None:
         plot_metric([])
     with pytest.raises(UnknownNameError, match="Did you mean 'fnr'"):
         plot_metric(rows(), "fnrr")
-    with pytest.raises(InputError, match="less is better"):
+    with pytest.raises(InputError, match="should be small"):
         plot_pareto(rows(), "coverage")
 
 

@@ -9,7 +9,11 @@ from typing import Any
 
 import pytest
 
-PACKAGES = Path(__file__).parent / "packages"
+from privmine.cli.commands import cli
+from privmine.cli.groups import every_command
+from privmine.hooks.extensions import OWN_OPTIONS
+
+PACKAGES = Path(__file__).parents[1] / "packages"
 SPEC = """
 data = "corner-shop"
 k = 5
@@ -46,13 +50,14 @@ def test_all_kinds_are_listed(privmine: Callable[..., Any]) -> None:
     listed = json.loads(privmine("plugins", "--json").stdout)
     brought = {
         kind: [entry["name"] for entry in listed[kind] if entry["distribution"] == "privmine-extras"]
-        for kind in ("commands", "datasets", "metrics", "methods")
+        for kind in ("commands", "datasets", "metrics", "methods", "readers")
     }
     assert brought == {
         "commands": ["greet", "experiment greet", "absent", "plain"],
         "datasets": ["corner-shop"],
         "metrics": ["longest"],
         "methods": ["short"],
+        "readers": ["till", "absent"],
     }
     assert {"name": "longest", "distribution": "privmine-extras", "version": "2.0", "summary": (
         "length of the longest released itemset"
@@ -105,7 +110,7 @@ def test_results_with_other_metrics_are_not_mixed(privmine: Callable[..., Any], 
     assert privmine("experiment", "spec.toml", "--workers", "1").returncode == 0
     failed = privmine("experiment", "spec.toml", "--workers", "1", load="")
     assert failed.returncode == 2
-    assert "The columns differ: another version of privmine, or other metrics of plugins." in failed.stderr
+    assert "The columns differ: it was written by another version of privmine, or with other plugins." in failed.stderr
 
 
 def test_a_method_that_changes_another_runs_by_name(privmine: Callable[..., Any]) -> None:
@@ -149,13 +154,84 @@ def test_a_taken_name_is_told_with_both_distributions(privmine: Callable[..., An
     """For every kind, whether the name is privmine's own or another plugin's; case makes no difference."""
     listed = json.loads(privmine("plugins", "--json", load="privmine-extras,privmine-twin").stdout)
     reasons = {failure["plugin"]: failure["reason"] for failure in listed["failures"]}
-    said = "DuplicateNameError: privmine-twin registers {}, which {} has registered already; "
-    assert {name: reason.partition("one of the two")[0] for name, reason in reasons.items()} == {
+    said = "DuplicateNameError: privmine-twin registers {}, but {} has registered that name already. "
+    assert "'sql' cannot be the name of a reader" in reasons.pop("twin-own-option")
+    assert {name: reason.partition("One of the two")[0] for name, reason in reasons.items()} == {
         "twin-command": said.format("the command 'greet'", "privmine-extras"),
         "twin-dataset": said.format("the dataset 'Corner-Shop'", "privmine-extras"),
         "twin-method": said.format("the method 'short'", "privmine-extras"),
         "twin-metric": said.format("the metric 'longest'", "privmine-extras"),
+        "twin-reader": said.format("the reader 'till'", "privmine-extras"),
         "twin-own-command": said.format("the command 'mine'", "privmine"),
         "twin-own-dataset": said.format("the dataset 'Retail'", "privmine"),
         "twin-own-metric": said.format("the metric 'fnr'", "privmine"),
     }
+
+
+SIMULATED = ("--k", "3", "--epsilon", "1", "--simulate", "--seed", "1")
+
+
+def test_one_package_brings_a_reader_a_command_a_dataset_and_a_metric(
+    privmine: Callable[..., Any], tmp_path: Path
+) -> None:
+    """A command reads what the option of a reader names; the receipt says who read it."""
+    assert "--till" in privmine("mine", "--help").stdout
+    ran = privmine("mine", "--till", "tea milk / tea", *SIMULATED, "--json")
+    release = json.loads(ran.stdout)
+    assert ["tea"] in [found["items"] for found in release["itemsets"]]
+    assert "the reader 'till' of privmine-extras" in str(release["receipt"]["assumptions"])
+    assert privmine("greet", "Ada").returncode == 0
+    (tmp_path / "spec.toml").write_text(SPEC)
+    assert privmine("experiment", "spec.toml", "--workers", "1", "--metric", "longest").returncode == 0
+
+
+READ = """
+import warnings
+import privmine as pm
+from privmine_extras.till import Roll
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    try:
+        print(pm.read({source}).universe.labels.tolist())
+    except Exception as error:
+        print(type(error).__name__, error, error.__cause__, error.__context__)
+print([str(warning.message) for warning in caught])
+"""
+
+
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [
+        ("Roll('tea milk / tea')", "['milk', 'tea']"),
+        ("Roll('tea milk / tea'), items=['tea']", "['tea']"),
+        ("[['a'], ['b']]", "['a', 'b']"),
+        ("Roll('tea / torn')", "DataError The reader 'till' of privmine-extras failed (ValueError). What it says"),
+        ("Roll('tea'), items=['ignored']", "PluginError The reader 'till' of privmine-extras did not keep to the item"),
+        ("Roll('tea'), merge_by='till'", "was asked to protect one till and protects one transaction"),
+        ("Roll('tea'), layout='long'", "does not take layout=. It takes: items=, merge_by=."),
+    ],
+)
+def test_what_a_reader_returns_is_checked(site: Path, run_python: Callable[..., Any], source: str, words: str) -> None:
+    """Its errors are withheld, and a reader that cannot be imported is left out with a warning."""
+    ran = run_python("-c", READ.format(source=source), site=site, PRIVMINE_LOAD_PLUGINS="privmine-extras")
+    told, warned = ran.stdout.splitlines()
+    assert words in told
+    assert "tea / torn" not in ran.stdout + ran.stderr
+    assert told.startswith("[") or told.endswith("None None")
+    assert "The reader 'absent' of privmine-extras could not be asked" in warned
+
+
+def test_a_reader_is_the_only_source(privmine: Callable[..., Any]) -> None:
+    """Together with a file it is refused, before anything is read."""
+    failed = privmine("mine", "orders.csv", "--till", "tea", *SIMULATED)
+    assert failed.returncode == 2
+    assert "--till names the data itself. Name a file, a query or this, only one." in failed.stderr
+
+
+def test_no_reader_can_take_an_option_of_a_command() -> None:
+    """The reserved names are those of all commands that read data."""
+    own = [
+        {option[2:] for parameter in command.params for option in parameter.opts if option.startswith("--")}
+        for command in every_command(cli).values()
+    ]
+    assert {"help"}.union(*(options for options in own if "transaction" in options)) == OWN_OPTIONS

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 import privmine as pm
-from privmine.planning.words import big, choice_table, epsilon_table, number, percent, span
+from privmine.planning.plan_text import big, choice_table, epsilon_table, number, percent, span
 
 
 def test_a_plan_prints_all_its_tables() -> None:
@@ -26,10 +26,10 @@ def test_a_plan_prints_all_its_tables() -> None:
     ("question", "sentence"),
     [
         ({"lam": 8}, "For one basis of 8 items."),
-        ({"lam": 20}, "sets of bases were tried, the data decides."),
-        ({"bases": 7, "length": 4}, "For 7 bases of up to 4 items, of an itemset that one basis of 4 items answers"),
+        ({"lam": 20}, "sets of bases were tried. The data decides which."),
+        ({"bases": 7, "length": 4}, "For 7 bases of up to 4 items, for itemsets in one basis of 4 items"),
         ({"bases": [["tea", "milk"], ["tea"]]}, "For the given bases: 2 bases of up to 2 items."),
-        ({"method": "tf"}, "Each of 30 itemsets is counted by itself."),
+        ({"method": "tf"}, "Each of 30 itemsets is counted separately."),
     ],
 )
 def test_what_the_errors_are_for_is_said(question: dict[str, object], sentence: str) -> None:
@@ -44,12 +44,14 @@ def test_one_is_no_plural() -> None:
 
 def test_who_is_protected_is_said() -> None:
     """With the number of transactions that count."""
-    assert "one customer_id, of whom up to 5 transactions are counted" in str(
+    assert "one customer_id, of whose transactions at most 5 are counted" in str(
         pm.plan(30, 1, lam=6, unit="customer_id", max_baskets=5)
     )
     merged = pm.plan(30, 1, lam=6, merge_by="customer_id")
-    assert "one customer_id, whose transactions are merged into one" in str(merged)
-    assert "one customer_id, of whom one transaction is counted" in str(pm.plan(30, 1, lam=6, unit="customer_id"))
+    assert "one customer_id, whose transactions were merged into one" in str(merged)
+    assert "one customer_id, of whose transactions at most 1 are counted" in str(
+        pm.plan(30, 1, lam=6, unit="customer_id")
+    )
 
 
 def test_what_is_found_is_told_alike_in_both_tables() -> None:

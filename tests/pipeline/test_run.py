@@ -6,26 +6,28 @@ from fractions import Fraction
 from math import inf, nan
 
 import pytest
-from attrs import frozen
+from attrs import evolve, frozen
 
 import privmine as pm
 from privmine.api import (
     BasisSet,
     BudgetPlan,
+    Cost,
     Elements,
     Estimate,
     ItemSupports,
     NoisyCounts,
     Public,
+    PureDP,
     Request,
     Universe,
     hookimpl,
 )
 from privmine.errors import ContractError, PluginError, StageError
-from privmine.run import LONGEST_BASIS, Part, flaw_of, stage_manager
+from privmine.pipeline.run import LONGEST_BASIS, StageComponent, flaw_of, stage_manager
 
 ITEMS = 30
-REQUEST = Request(3, 3, Fraction(1), Public(Universe.of(range(ITEMS))))
+REQUEST = Request(3, 3, PureDP().cost(1), Public(Universe.of(range(ITEMS))))
 
 
 def counts(item: int = 0, count: float = 1, error: float = 1, total: float = 1, total_error: float = 1) -> NoisyCounts:
@@ -69,6 +71,7 @@ def test_what_is_right_passes(stage: str, result: object) -> None:
         ("reconstruct_counts", counts(ITEMS), "outside the universe"),
         ("reconstruct_counts", counts(count=nan), "not a finite number"),
         ("reconstruct_counts", counts(error=inf), "not a finite number"),
+        ("reconstruct_counts", evolve(counts(), estimates=[nan]), "not a finite number"),
         ("reconstruct_counts", counts(total=nan), "not a finite number"),
         ("reconstruct_counts", counts(total_error=inf), "not a finite number"),
         ("reconstruct_counts", counts(error=-0.5), "a standard error is negative"),
@@ -86,7 +89,7 @@ class Spender:
     """Spends part of its share, and keeps what it was given."""
 
     seen: list[object]
-    spend: Fraction
+    spend: Cost
 
     @hookimpl
     def select_elements(self, curator, answers) -> Elements:
@@ -111,10 +114,10 @@ def test_each_stage_has_its_share_and_what_was_left() -> None:
     """Selection has its 0.4 and the 0.1 that nobody spent on λ; reconstruction all that remains, and the answers."""
     seen: list[object] = []
     data = pm.Transactions.from_lists([[0], [1]], items=list(range(ITEMS)))
-    pipeline = pm.Pipeline(select_elements=Spender(seen, Fraction(1, 4)), reconstruct_counts=Counter(seen))
+    pipeline = pm.Pipeline(select_elements=Spender(seen, PureDP().cost("1/4")), reconstruct_counts=Counter(seen))
     pipeline.run(data, 1, 2, simulate=True)
     selecting, before, counting, after = seen
-    assert (selecting, counting) == (1, Fraction(7, 4))
+    assert (selecting.amount, counting.amount) == (1, Fraction(7, 4))
     assert before == ()
     assert [answer.stage for answer in after] == ["select_elements"]
     # A tuple: a stage cannot add to what later ones are told.
@@ -142,7 +145,7 @@ def test_a_curator_is_closed_even_if_its_stage_fails() -> None:
 def test_a_component_without_its_method_is_told() -> None:
     """Before anything runs, with the stage that it was chosen for."""
     with pytest.raises(PluginError, match="has no method select_elements"):
-        stage_manager([Part("select_elements", object(), "none", "nobody")])
+        stage_manager([StageComponent("select_elements", object(), "none", "nobody")])
 
 
 def test_every_stage_needs_its_component() -> None:
