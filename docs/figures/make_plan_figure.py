@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import privmine as pm
-from privmine.planning.plots import save
+from privmine.planning.plan_plot import save
 
 if __name__ == "__main__":
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent
