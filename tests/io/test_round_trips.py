@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from privmine.errors import DataError, InputError
@@ -53,6 +53,7 @@ def is_too_much(layout: str, found: set[str]) -> bool:
 @pytest.mark.parametrize(("suffix", "layout"), WAYS)
 @settings(deadline=None, max_examples=40)
 @given(baskets=databases)
+@example(baskets=[["\n\ufeff"], ["\ufeffa\n\ufeff\ufeffb", "c"]])
 def test_what_is_written_is_read(suffix: str, layout: str, baskets: list[list[str]]) -> None:
     """The same labels in the same order, and the same transactions; or a sentence where the format cannot hold them."""
     known = read(pa.table({"items": pa.array(baskets, pa.list_(pa.string()))}), item="items")

@@ -255,11 +255,16 @@ def read_lines(path: Path, separator: str, asked: ReadOptions) -> Iterator[list[
 
 def _lines(path: Path, separator: str, asked: ReadOptions) -> Iterator[list[str]]:
     with opened_text(path, asked.encoding) as text:
-        lines = lines_of(text, path)
-        # A mark of the byte order means nothing in front of any line, since it means nothing in front of the first.
-        unmarked = (line.lstrip(BYTE_ORDER) if line[0] == BYTE_ORDER else line for line in lines)
-        reader = csv.reader(unmarked, delimiter=separator, skipinitialspace=separator != " ", strict=True)
         last, ends = 0, False
+
+        def unmarked() -> Iterator[str]:
+            # A mark of the byte order means nothing in front of any row, since it means nothing in front of the first.
+            # Inside a cell that goes on from the line before, it is text.
+            for line in lines_of(text, path):
+                begins_row = reader.line_num == last
+                yield line.lstrip(BYTE_ORDER) if begins_row and line[0] == BYTE_ORDER else line
+
+        reader = csv.reader(unmarked(), delimiter=separator, skipinitialspace=separator != " ", strict=True)
         try:
             for cells in reader:
                 if reader.line_num > last + 1 and not asked.multiline_cells:
