@@ -10,8 +10,8 @@ import pytest
 from privmine.api import MemoryStore, Rows, Transactions, Unit, label_salts, limit_units, unit_of
 
 LABELS = ["tea", "milk", "jam", "5", "salt"]
-BASKETS = [random.Random(seed).sample(range(5), seed % 5) for seed in range(80)]
-OWNERS = [random.Random(seed).choice(["ann", " 7", "7.0", "7", "bob", "eve"]) for seed in range(80)]
+BASKETS = [random.Random(seed).sample(range(5), seed % 5) for seed in range(80)]  # noqa: S311 - made-up data
+OWNERS = [random.Random(seed).choice(["ann", " 7", "7.0", "7", "bob", "eve"]) for seed in range(80)]  # noqa: S311 - made-up data
 
 
 def rows_of(store: MemoryStore) -> list[list[int]]:
