@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -83,7 +84,9 @@ def _started() -> Any:
         )
     problem = ""
     try:
-        return builder.getOrCreate()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what PySpark thinks of other libraries
+            return builder.getOrCreate()
     except Exception as error:  # noqa: BLE001 - Py4J raises what it likes
         problem = reason_of(error)
     raise InputError(
