@@ -44,6 +44,17 @@ def test_a_command_loads_nothing_of_the_others() -> None:
     assert "greater than 0" in done.stderr
 
 
+def test_a_run_with_many_bases_loads_no_drawing_library() -> None:
+    """Cliques are found without igraph, which would import pyplot."""
+    program = (
+        "import sys; sys.argv = ['privmine', 'mine', '--k', '100', '--epsilon', '1', '--simulate', '--seed', '1']\n"
+        "try:\n    from privmine.cli import main; main()\nexcept SystemExit:\n    pass\n"
+        "print([name for name in sys.modules if name in ('igraph', 'matplotlib', 'privmine.defaults.greedy')])"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "['privmine.defaults.greedy']"
+
+
 GROUPS = {path: command for path, command in every_command(cli).items() if isinstance(command, OpenGroup)}
 
 

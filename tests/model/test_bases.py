@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import combinations
 
+import igraph
 import numpy as np
 import pytest
 from hypothesis import given
@@ -90,6 +91,23 @@ def test_maximal_cliques_do_not_depend_on_order(graph: tuple[list[int], list[Ite
         for item in set(items) - set(clique):
             assert any((min(item, member), max(item, member)) not in edges for member in clique)
     assert edges == {pair for clique in cliques for pair in combinations(clique, 2)}
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_maximal_cliques_are_those_of_igraph(seed: int) -> None:
+    """Random graphs of 60 items, sparse to dense, have the cliques that igraph finds."""
+    random = np.random.default_rng(seed)
+    adjacent = np.triu(random.random((60, 60)) < (seed + 1) / 25, k=1)
+    pairs = [(int(one), int(other)) for one, other in zip(*np.nonzero(adjacent), strict=True)]
+    expected = igraph.Graph(n=60, edges=pairs).maximal_cliques(min=2)
+    assert maximal_cliques(range(60), pairs) == sorted(
+        (tuple(sorted(clique)) for clique in expected), key=lambda clique: (len(clique), clique)
+    )
+
+
+def test_a_pair_of_an_item_with_itself_is_no_clique() -> None:
+    """Such a pair joins nothing."""
+    assert maximal_cliques([1, 2], [(1, 1), (1, 2)]) == [(1, 2)]
 
 
 @given(st.integers(0, 40), st.integers(2, 20))
