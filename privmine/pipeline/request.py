@@ -6,7 +6,6 @@ files of a ledger and an output decide, and who is protected; `request` adds wha
 
 from __future__ import annotations
 
-import operator
 from fractions import Fraction
 from os import PathLike
 from pathlib import Path
@@ -16,7 +15,7 @@ from attrs import field, frozen
 from attrs.converters import optional
 
 from privmine.errors import InputError
-from privmine.exact import amount, exact
+from privmine.exact import amount, exact, whole_number
 from privmine.ledger import Ledger
 from privmine.ledger.entries import DatasetBudget
 from privmine.model import Origin, Public, Request
@@ -32,17 +31,6 @@ SMALLEST_EPSILON = Fraction(1, 10**6)
 LARGEST_EPSILON = Fraction(10**4)
 #: The work of selecting and covering grows faster than k².
 LARGEST_K = 10_000
-
-
-def whole_number(value: Any, what: str) -> int:
-    """Refuse what is not a whole number of at least 1; `what` begins the sentence."""
-    try:
-        number = operator.index(value)
-    except TypeError:
-        raise InputError(f"{what} must be a whole number, not {value!r}.") from None
-    if isinstance(value, bool) or number < 1:
-        raise InputError(f"{what} must be at least 1, not {value!r}.")
-    return number
 
 
 def _number_of_itemsets(value: Any) -> int:
