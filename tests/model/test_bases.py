@@ -7,6 +7,7 @@ from itertools import combinations
 import igraph
 import numpy as np
 import pytest
+from graph_strategies import graphs
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -20,15 +21,6 @@ from privmine.api import (
     split_clique,
     without_contained,
 )
-
-
-@st.composite
-def graphs(draw: st.DrawFn, max_items: int = 11) -> tuple[list[int], list[Itemset]]:
-    """Items and some pairs of them."""
-    items = draw(st.lists(st.integers(0, 40), unique=True, min_size=1, max_size=max_items))
-    possible = list(combinations(sorted(items), 2))
-    pairs = draw(st.lists(st.sampled_from(possible), unique=True, max_size=16)) if possible else []
-    return items, pairs
 
 
 def test_error_variance_of_a_single_basis() -> None:
