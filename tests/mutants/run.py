@@ -418,7 +418,7 @@ def main() -> None:
     parser.add_argument(
         "--bodies",
         action="store_true",
-        help="only changes inside of functions; code that runs at import is slow to try",
+        help="only changes inside of functions, not code that runs at import",
     )
     arguments = parser.parse_args()
     table = tomllib.loads(Path(__file__).with_name("mutants.toml").read_text("utf-8"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from privmine.privacy import Sensitivity
+from privmine.privacy import ConeSensitivity, Sensitivity
 
 NORMS = Sensitivity(8, 20, 3)
 MONOTONE = Sensitivity(8, 20, 3, monotone=True)
@@ -12,6 +12,13 @@ def test_norms_of_several_transactions() -> None:
     """m transactions move m times as far, and the squared norm by m²; one direction stays one direction."""
     assert NORMS.times(5) == Sensitivity(40, 500, 15, monotone=False)
     assert MONOTONE.times(5) == Sensitivity(40, 500, 15, monotone=True)
+
+
+def test_moment_matrices_of_several_transactions() -> None:
+    """Their norms grow as all norms do, and m transactions add m times as many matrices of the same size."""
+    several = ConeSensitivity(8, 20, 3, monotone=True, variables=4, elements=2).times(5)
+    assert several == ConeSensitivity(40, 500, 15, monotone=True, variables=4, elements=10)
+    assert not ConeSensitivity(8, 20, 3, variables=4).times(5).monotone
 
 
 def test_a_sensitivity_claims_no_direction_unless_told() -> None:
