@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
+import pytest
+
 from privmine.privacy import ConeSensitivity, Sensitivity
 
 NORMS = Sensitivity(8, 20, 3)
@@ -30,3 +34,16 @@ def test_scores_that_go_both_ways_move_twice_as_far() -> None:
     """One candidate may rise while another falls, unless all go one way."""
     assert MONOTONE.score_moves == 3
     assert NORMS.score_moves == 6
+
+
+def test_norms_are_exact() -> None:
+    """Whole numbers become fractions, so that no quotient is a float."""
+    norms = Sensitivity(1, 1, 1)
+    assert [value / 3 for value in (norms.l1, norms.l2_squared, norms.linf)] == [Fraction(1, 3)] * 3
+
+
+def test_one_moment_matrix_unless_told() -> None:
+    """By name only, so that no norm is taken for it."""
+    assert ConeSensitivity(8, 20, 3, variables=4).elements == 1
+    with pytest.raises(TypeError):
+        ConeSensitivity(8, 20, 3, True, 5, variables=4)
