@@ -16,6 +16,7 @@ Privacy: computed from noisy counts that are paid for.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import inf
 from typing import TYPE_CHECKING, Any
 
@@ -114,16 +115,25 @@ def chosen_intervals(
         listed = tail.above(np.maximum(cutoff - exact, -bound)) - beyond
         return np.divide(inside, listed, out=np.zeros_like(inside), where=listed > 0)
 
-    def end(wanted: FloatArray | float) -> FloatArray:
+    def too_low(exact: FloatArray) -> FloatArray:
+        """How often a noisy count may lie too far below an exact one, so that the interval ends before it.
+
+        Just above the cutoff an interval would end below the noisy count itself, which is hard to read. So it never
+        ends before the count, and misses at its upper end only exact counts above the noisy one. There are none if the
+        exact count is below the cutoff, and few just above it.
+        """
+        listed = tail.above(np.maximum(cutoff - exact, -bound)) - beyond
+        at_count: FloatArray = np.divide(0.5 - beyond, listed, out=np.ones_like(listed), where=listed > 0)
+        return np.minimum(np.maximum(1 - at_count, 0.0), part)
+
+    def end(is_below: Callable[[FloatArray], Any]) -> FloatArray:
         low, high = counts - bound, counts + bound
         for _ in range(_ROUNDS):
             middle = (low + high) / 2
-            below = rank(middle) < wanted
+            below = is_below(middle)
             low, high = np.where(below, middle, low), np.where(below, high, middle)
         return (low + high) / 2
 
-    # Just above the cutoff an interval would end below the noisy count itself. That is hard to read, and of the last
-    # row the noisy count is nearest to the cutoff by definition. So it ends at the count, where it hardly ever misses,
-    # and all of the error is left to the lower end.
-    high = end(1 - part)
-    return end(np.where(high < counts, 2 * part, part)), np.maximum(high, counts)
+    # What the upper end does not use of the error is left to the lower one, so that both together use all of it.
+    low = end(lambda exact: rank(exact) < 2 * part - too_low(exact))
+    return low, np.maximum(end(lambda exact: rank(exact) < 1 - part), counts)
