@@ -63,8 +63,8 @@ def to_json(release: Release, level: float = DEFAULT_LEVEL) -> str:
     rows = [
         {
             "items": list(found.items),
-            "count": found.count,
             "support": found.support,
+            "count": found.count,
             "ci_low": low,
             "ci_high": high,
             "standard_error": found.standard_error,

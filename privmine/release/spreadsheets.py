@@ -34,14 +34,14 @@ def beside(path: Path) -> Path:
 
 def rows_of(release: Release, level: float) -> tuple[list[str], list[list[Any]]]:
     """Names of columns, and readable rows."""
-    names = ["rank", "itemset", "length", "count", "support", "ci_low", "ci_high"]
+    names = ["rank", "itemset", "support", "count", "length", "ci_low", "ci_high"]
     rows = [
         [
             rank,
             _text(found.items),
-            len(found.items),
-            round(found.count),
             round(found.support, 4),
+            round(found.count),
+            len(found.items),
             round(low),
             round(high),
         ]
