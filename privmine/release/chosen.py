@@ -11,6 +11,9 @@ holds for what was chosen. Just above the cutoff such an interval has no lower e
 within bounds that all candidates together respect with a probability of 1 − β, and the interval is computed given
 that as well, at a level so much higher that the promise stays the same.
 
+Where estimates decide what is listed, instead of the noisy counts, it is not known what the choice tells of the noise.
+Then intervals are so wide that they hold whatever the choice was.
+
 Privacy: computed from noisy counts that are paid for.
 """
 
@@ -45,15 +48,19 @@ class Chosen:
         candidates: how many itemsets were counted, and could have been listed.
         cutoff: the largest noisy count that was not listed; None where all were.
         missing: how many of the k most frequent candidates are expected to be missing; None where that is not known.
+        by_estimates: whether the largest estimates were listed instead of the largest noisy counts; then the cutoff is
+            an estimate, too.
     """
 
     candidates: int
     cutoff: float | None = None
     missing: float | None = None
+    by_estimates: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
-        return {"candidates": self.candidates, "cutoff": self.cutoff, "missing": self.missing}
+        told = {"by_estimates": True} if self.by_estimates else {}
+        return {"candidates": self.candidates, "cutoff": self.cutoff, "missing": self.missing, **told}
 
 
 def intervals_of(release: Release, level: float, *, selected: bool) -> list[Interval]:
@@ -74,6 +81,9 @@ def reaches(release: Release, level: float, *, selected: bool = True) -> tuple[F
     up = down.copy()
     if not selected or release.selection is None or release.selection.cutoff is None:
         return down, up
+    if release.selection.by_estimates:
+        wide = np.array([_whatever_the_choice(law, release, level) for law in laws], dtype=np.float64)
+        return wide, wide.copy()
     cutoff, candidates = release.selection.cutoff, release.selection.candidates
     counts = np.array([found.centre for found in release.itemsets], dtype=np.float64)
     for law in set(laws):
@@ -83,6 +93,17 @@ def reaches(release: Release, level: float, *, selected: bool = True) -> tuple[F
         low, high = chosen_intervals(counts[rows], tail, cutoff, candidates, level)
         down[rows], up[rows] = counts[rows] - low, high - counts[rows]
     return down, up
+
+
+def _whatever_the_choice(law: Any, release: Release, level: float) -> float:
+    """How far noise reaches, such that of the listed intervals `level` hold on average, however they were chosen.
+
+    Of m candidates k are listed, by estimates that may hang together with the noise in any way. With intervals of the
+    level 1 − α·k/m for each, at most the share α of the listed ones is expected to miss (Benjamini and Yekutieli 2005).
+    """
+    assert release.selection is not None
+    share = len(release) / max(release.selection.candidates, len(release))
+    return max(float(law.half_width(level)), tail_of(law).quantile((1 - level) * share / 2))
 
 
 def affected(counts: FloatArray, tail: NoiseTail, cutoff: float, level: float) -> Any:

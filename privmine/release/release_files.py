@@ -266,8 +266,11 @@ def _selection(values: Any) -> Chosen | None:
     """How itemsets were chosen; files of earlier versions do not tell."""
     if values is None:
         return None
-    numbers = (None if values[name] is None else _number(values[name]) for name in ("cutoff", "missing"))
-    return Chosen(_whole_number(values["candidates"], 0, LARGEST), *numbers)
+    cutoff, missing = (None if values[name] is None else _number(values[name]) for name in ("cutoff", "missing"))
+    by_estimates = values.get("by_estimates", False)
+    if type(by_estimates) is not bool:
+        raise InputError("by_estimates in it must be true or false")
+    return Chosen(_whole_number(values["candidates"], 0, LARGEST), cutoff, missing, by_estimates)
 
 
 def _number(value: Any, least: float = -LARGEST, most: float = LARGEST) -> float:
