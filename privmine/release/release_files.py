@@ -164,7 +164,7 @@ def save(release: Release, path: str | Path, level: float = DEFAULT_LEVEL, *, pl
     """
     path = check_output(path, plain=plain)
     check_level(level)
-    contents = {path: to_plain_csv(release, level).encode() if plain else WRITERS[path.suffix.lower()](release, level)}
+    contents = {path: to_plain_csv(release, level) if plain else WRITERS[path.suffix.lower()](release, level)}
     if plain:
         # First what makes the release whole: a plain file alone would be rows without a receipt.
         contents = {beside(path): to_json(release, level).encode(), **contents}

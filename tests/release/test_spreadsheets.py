@@ -7,8 +7,10 @@ from importlib.metadata import version
 from typing import Any
 
 import attrs
+import duckdb
 import openpyxl
 import pandas as pd
+import polars as pl
 import pytest
 
 import privmine as pm
@@ -34,6 +36,20 @@ def test_a_plain_file_opens_as_it_is(release, tmp_path) -> None:
     assert frame["count"].dtype.kind == "i"
     assert not frame["itemset"].str.startswith(("=", "+", "-", "@")).any()
     assert pm.load(path) == pm.load(tmp_path / "top.receipt.json") == release
+
+
+def test_letters_beyond_ascii_are_marked_for_spreadsheets(tmp_path) -> None:
+    """A mark of the byte order tells them that it is UTF-8; pandas, Polars, DuckDB and `pm.load` do not mind it."""
+    path = tmp_path / "top.csv"
+    release = pm.mine([["café", "日本"]] * 400, 3, 10)
+    release.save(path, plain=True)
+    assert path.read_bytes().startswith(b"\xef\xbb\xbfrank,")
+    assert (
+        pd.read_csv(path).columns[0] == pl.read_csv(path).columns[0] == duckdb.read_csv(str(path)).columns[0] == "rank"
+    )
+    assert pm.load(path) == release
+    pm.mine([["tea"]] * 400, 1, 10).save(tmp_path / "ascii.csv", plain=True)
+    assert (tmp_path / "ascii.csv").read_bytes().startswith(b"rank,")
 
 
 def test_rows_may_be_taken_out_of_a_plain_file(release, tmp_path) -> None:
