@@ -6,6 +6,7 @@ T is the number of candidates that a transaction contains. With a bound m it add
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from attrs import field, frozen
@@ -57,9 +58,9 @@ class Holdings:
                     counts[place] = max(0.0, float(noisy[place]))
         return cls(_middles(edges), counts)
 
-    def kept_at(self, bound: int, evenness: float = 0.0) -> float:
-        """The share of a count that is kept with a bound on each transaction; for arguments see `kept`."""
-        return self._kept(np.minimum(1.0, bound / np.maximum(self.held, 1.0)), evenness)
+    def kept_by(self, bounds: IntArray, evenness: float = 0.0) -> FloatArray:
+        """For each bound on what a transaction adds the share of a count that it keeps; see `kept`."""
+        return self._kept(np.minimum(1.0, bounds[:, None] / np.maximum(self.held, 1.0)), evenness)
 
     def kept(self, weights: IntArray, evenness: float = 0.0) -> float:
         """The share of a count that is kept with a table of weights.
@@ -70,19 +71,19 @@ class Holdings:
                 is; 1 where they are spread evenly over all transactions that hold any, as a very frequent one is.
         """
         table = np.append(weights, 0) / max(int(weights[1:2].sum()), 1)
-        return self._kept(np.interp(self.held, np.arange(len(table)), table), evenness)
+        return float(self._kept(np.interp(self.held, np.arange(len(table)), table)[None, :], evenness)[0])
 
-    def _kept(self, weight: FloatArray, evenness: float) -> float:
+    def _kept(self, weights: FloatArray, evenness: float) -> FloatArray:
         holding = self.counts * (self.held >= 1)
         total = float(holding.sum())
         if total <= 0:
-            return 1.0
-        by_occurrence = float((holding * self.held) @ weight / (holding @ self.held))
-        evenly = float(holding @ weight) / total
-        return max((1 - evenness) * by_occurrence + evenness * evenly, 0.02)
+            return np.ones(len(weights))
+        by_occurrence = weights @ (holding * self.held) / (holding @ self.held)
+        evenly = weights @ holding / total
+        return np.asarray(np.maximum((1 - evenness) * by_occurrence + evenness * evenly, 0.02))
 
 
-def misjudged(kept: float) -> float:
+def misjudged(kept: Any) -> Any:
     """By how much a count may be off, relatively, since transactions that hold it differ from all others."""
     lost = 1 - kept
     return 0.5 * lost + 0.04 * lost / kept
@@ -98,9 +99,8 @@ def best_bound(holdings: Holdings, theta: float, scale: float, most: int, evenne
         most: the number of candidates: no larger bound is needed.
         evenness: see `Holdings.kept`.
     """
-    errors = {}
-    for bound in {min(bound, max(most, 1)) for bound in BOUNDS}:
-        kept = holdings.kept_at(bound, evenness)
-        errors[bound] = 2 * (bound * scale / kept) ** 2 + (misjudged(kept) * theta) ** 2
-    best = min(errors, key=lambda bound: (errors[bound], bound))
-    return best, errors[best]
+    bounds = np.unique(np.minimum(BOUNDS, max(most, 1)))
+    kept = holdings.kept_by(bounds, evenness)
+    errors = 2 * (bounds * scale / kept) ** 2 + (misjudged(kept) * theta) ** 2
+    best = int(np.argmin(errors))
+    return int(bounds[best]), float(errors[best])

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
 import numpy as np
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from privmine.api import (
     Answer,
@@ -14,6 +14,7 @@ from privmine.api import (
     Curator,
     FloatArray,
     HeldHistogram,
+    IntArray,
     Itemset,
     Measurement,
     Request,
@@ -50,6 +51,13 @@ class Look:
     values: FloatArray = field(repr=False)
     scale: float
     kept: float
+
+    def taken(self, places: IntArray) -> Look:
+        """Only some of the candidates."""
+        assert self.itemsets is not None
+        return evolve(
+            self, itemsets=tuple(self.itemsets[place] for place in places.tolist()), values=self.values[places]
+        )
 
     @property
     def misjudged(self) -> float:

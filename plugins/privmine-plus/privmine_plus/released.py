@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from math import sqrt
 from statistics import NormalDist
 
@@ -23,6 +24,11 @@ _EXPECTED = 0.8
 _SURE_STRETCH, _STRETCH, _THETA_DOUBT = 1.05, 1.0, 0.7
 
 
+@cache
+def _normal_width(level: float) -> float:
+    return NormalDist().inv_cdf((1 + level) / 2)
+
+
 @frozen
 class ErrorLaw:
     """An error of which the standard deviation is known, about normal.
@@ -35,7 +41,7 @@ class ErrorLaw:
 
     def half_width(self, level: float) -> float:
         """The half-width of a normal interval, stretched."""
-        return _SURE_STRETCH * self.deviation * NormalDist().inv_cdf((1 + level) / 2)
+        return _SURE_STRETCH * self.deviation * _normal_width(level)
 
 
 def with_bins(found: Beliefs, bins: BinEstimates) -> Beliefs:
@@ -72,7 +78,7 @@ def released(found: Beliefs, bins: BinEstimates | None, k: int) -> NoisyCounts:
     """The counts of all candidates, each with the law of its error."""
     threshold = found.threshold
     theta = threshold.theta
-    chances = normalised(found.logs)
+    chances = found.shares
     # An interval is to hold under either story: that of the prior, and that most of the first k are among these.
     first = found.ranking(k)[: 2 * k]
     other = normalised(tilted(found.logs[first], found.likely_multiple, _EXPECTED * min(k, len(first))))
@@ -86,7 +92,7 @@ def released(found: Beliefs, bins: BinEstimates | None, k: int) -> NoisyCounts:
     laws: list[NoiseLaw] = []
     for place, itemset in enumerate(found.itemsets):
         if not sure[place]:
-            laws.append(CredibleLaw.of(GRID * theta, believed[place], float(means[place]), stretch))
+            laws.append(CredibleLaw(GRID * theta, believed[place], float(means[place]), stretch))
         elif bins is not None and itemset in bins.counts:
             laws.append(bins.law(itemset))
         else:
