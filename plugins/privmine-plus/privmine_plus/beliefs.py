@@ -7,7 +7,6 @@ from functools import cached_property
 
 import numpy as np
 from attrs import evolve, field, frozen
-from numpy.typing import NDArray
 
 from privmine.api import Answer, FloatArray, IntArray, Itemset, Request
 from privmine_plus.looks import Look, looks_of
@@ -28,8 +27,6 @@ from privmine_plus.regime import Threshold
 ITEM_PRIOR, PAIR_PRIOR, PREDICTED_PRIOR, LONG_PRIOR = 1.0, 1.5, 1.0, 0.7
 #: An item is kept if it reaches θ̂ with this probability, and at most so many times k items.
 _ITEM_CHANCE, MOST_ITEMS = 0.01, 5
-#: Beyond so many θ̂ the grid ends, and the count itself is the better estimate, unless its relative error is larger.
-_LARGE, _LARGE_ERROR = 4.0, 0.3
 #: A candidate that reaches θ̂ with less than this probability is dropped.
 _KEEP = 0.003
 #: And of the pairs of a kind at most so many times k are kept.
@@ -70,20 +67,13 @@ class Beliefs:
         """The probability of each to reach θ̂, give or take its noise."""
         return probability(log_odds(self.shares, self.likely_multiple))
 
-    def is_large(self) -> NDArray[np.bool_]:
-        """Whether a count lies beyond the grid, as far as can be told: then it is its own best estimate."""
-        errors = np.sqrt(self.variances)
-        return (self.counts > _LARGE * self.threshold.theta) & (errors < _LARGE_ERROR * np.abs(self.counts))
-
     def means(self) -> FloatArray:
-        """The posterior mean of each count; beyond the grid, the count itself."""
-        inside = self.shares @ GRID * self.threshold.theta
-        return np.where(self.is_large(), np.maximum(self.counts, inside), inside)
+        """The posterior mean of each count."""
+        return self.shares @ GRID * self.threshold.theta
 
     def bounds(self) -> FloatArray:
         """What the counts hardly exceed."""
-        theta = self.threshold.theta
-        return np.where(self.is_large(), np.inf, quantile_of(self.shares, 0.95) * theta)
+        return quantile_of(self.shares, 0.95) * self.threshold.theta
 
     def taken(self, places: IntArray) -> Beliefs:
         """Only some of the candidates."""

@@ -13,9 +13,9 @@ from attrs import field, frozen
 
 from privmine.api import FloatArray, IntArray
 
-_POINTS = 160
-#: Multiples of θ̂, evenly spaced on a logarithmic scale.
-GRID: FloatArray = np.exp(np.linspace(log(0.04), log(6.0), _POINTS))
+_POINTS = 200
+#: Multiples of θ̂, evenly spaced on a logarithmic scale; far beyond 1, since θ̂ may be much too small.
+GRID: FloatArray = np.exp(np.linspace(log(0.04), log(400.0), _POINTS))
 _LOG_GRID = np.log(GRID)
 #: What a count beyond reach of the bound on it loses: as good as impossible.
 IMPOSSIBLE = -1e5

@@ -87,7 +87,7 @@ def released(found: Beliefs, bins: BinEstimates | None, k: int) -> NoisyCounts:
     means = chances @ GRID * theta
     deviations = np.sqrt((believed * (GRID * theta - means[:, None]) ** 2).sum(axis=1))
     errors = np.sqrt(found.variances)
-    sure = (errors < _SURE * np.abs(found.counts)) | found.is_large()
+    sure = errors < _SURE * np.abs(found.counts)
     stretch = _STRETCH + _THETA_DOUBT * threshold.theta_scale / theta
     laws: list[NoiseLaw] = []
     for place, itemset in enumerate(found.itemsets):
