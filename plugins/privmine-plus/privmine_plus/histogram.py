@@ -58,29 +58,19 @@ class Holdings:
                     counts[place] = max(0.0, float(noisy[place]))
         return cls(_middles(edges), counts)
 
-    def kept_by(self, bounds: IntArray, evenness: float = 0.0) -> FloatArray:
+    def kept_by(self, bounds: IntArray) -> FloatArray:
         """For each bound on what a transaction adds the share of a count that it keeps; see `kept`."""
-        return self._kept(np.minimum(1.0, bounds[:, None] / np.maximum(self.held, 1.0)), evenness)
+        return self._kept(np.minimum(1.0, bounds[:, None] / np.maximum(self.held, 1.0)))
 
-    def kept(self, weights: IntArray, evenness: float = 0.0) -> float:
-        """The share of a count that is kept with a table of weights.
-
-        Args:
-            weights: what a transaction adds to each candidate, by T.
-            evenness: 0 where candidates are found in transactions in proportion to T, as the average occurrence
-                is; 1 where they are spread evenly over all transactions that hold any, as a very frequent one is.
-        """
+    def kept(self, weights: IntArray) -> float:
+        """The share of all occurrences that is kept with a table of weights: what a transaction adds, by T."""
         table = np.append(weights, 0) / max(int(weights[1:2].sum()), 1)
-        return float(self._kept(np.interp(self.held, np.arange(len(table)), table)[None, :], evenness)[0])
+        return float(self._kept(np.interp(self.held, np.arange(len(table)), table)[None, :])[0])
 
-    def _kept(self, weights: FloatArray, evenness: float) -> FloatArray:
-        holding = self.counts * (self.held >= 1)
-        total = float(holding.sum())
-        if total <= 0:
-            return np.ones(len(weights))
-        by_occurrence = weights @ (holding * self.held) / (holding @ self.held)
-        evenly = weights @ holding / total
-        return np.asarray(np.maximum((1 - evenness) * by_occurrence + evenness * evenly, 0.02))
+    def _kept(self, weights: FloatArray) -> FloatArray:
+        occurrences = self.counts * np.where(self.held >= 1, self.held, 0.0)
+        total = float(occurrences.sum())
+        return np.asarray(np.maximum(weights @ occurrences / total, 0.02)) if total > 0 else np.ones(len(weights))
 
 
 def misjudged(kept: Any) -> Any:
@@ -89,7 +79,7 @@ def misjudged(kept: Any) -> Any:
     return 0.5 * lost + 0.04 * lost / kept
 
 
-def best_bound(holdings: Holdings, theta: float, scale: float, most: int, evenness: float = 0.0) -> tuple[int, float]:
+def best_bound(holdings: Holdings, theta: float, scale: float, most: int) -> tuple[int, float]:
     """The bound of least squared error for a count of about θ, and that error.
 
     Args:
@@ -97,10 +87,9 @@ def best_bound(holdings: Holdings, theta: float, scale: float, most: int, evenne
         theta: the size of the counts that matter.
         scale: the scale of the noise for a bound of 1.
         most: the number of candidates: no larger bound is needed.
-        evenness: see `Holdings.kept`.
     """
     bounds = np.unique(np.minimum(BOUNDS, max(most, 1)))
-    kept = holdings.kept_by(bounds, evenness)
+    kept = holdings.kept_by(bounds)
     errors = 2 * (bounds * scale / kept) ** 2 + (misjudged(kept) * theta) ** 2
     best = int(np.argmin(errors))
     return int(bounds[best]), float(errors[best])

@@ -97,17 +97,17 @@ def tilted(logs: FloatArray, multiple: float, wanted: float) -> FloatArray:
 
 @frozen(eq=False)
 class CredibleLaw:
-    """A belief about a count, as the law of the error of the number that is released for it.
+    """Beliefs about a count, as the law of the error of the number that is released for it.
 
     Attributes:
         values: what the count can be.
-        probabilities: those of the values.
+        stories: the probabilities of the values, a row a story; an interval is to hold under each of them.
         released: the number that is released.
         stretch: what all widths are multiplied by.
     """
 
     values: FloatArray = field(repr=False)
-    probabilities: FloatArray = field(repr=False)
+    stories: FloatArray = field(repr=False)
     released: float
     stretch: float = 1.0
 
@@ -115,7 +115,8 @@ class CredibleLaw:
         """For each level the least distance that the count is within, with a probability of at least this level."""
         distances = np.abs(self.values - self.released)
         order = np.argsort(distances, kind="stable")
-        places = np.searchsorted(np.cumsum(self.probabilities[order]), levels)
+        below = np.cumsum(self.stories[:, order], axis=1)
+        places = np.max([np.searchsorted(story, levels) for story in below], axis=0)
         return np.asarray(self.stretch * distances[order[np.minimum(places, len(order) - 1)]])
 
     def half_width(self, level: float) -> float:

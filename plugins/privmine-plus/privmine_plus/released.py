@@ -78,21 +78,19 @@ def released(found: Beliefs, bins: BinEstimates | None, k: int) -> NoisyCounts:
     """The counts of all candidates, each with the law of its error."""
     threshold = found.threshold
     theta = threshold.theta
-    chances = found.shares
     # An interval is to hold under either story: that of the prior, and that most of the first k are among these.
+    stories = np.stack([found.shares, found.shares], axis=1)
     first = found.ranking(k)[: 2 * k]
-    other = normalised(tilted(found.logs[first], found.likely_multiple, _EXPECTED * min(k, len(first))))
-    believed = chances.copy()
-    believed[first] = (chances[first] + other) / 2
-    means = chances @ GRID * theta
-    deviations = np.sqrt((believed * (GRID * theta - means[:, None]) ** 2).sum(axis=1))
+    stories[first, 1] = normalised(tilted(found.logs[first], found.likely_multiple, _EXPECTED * min(k, len(first))))
+    means = found.means()
+    deviations = np.sqrt((stories * (GRID * theta - means[:, None, None]) ** 2).sum(axis=2)).max(axis=1)
     errors = np.sqrt(found.variances)
     sure = errors < _SURE * np.abs(found.counts)
     stretch = _STRETCH + _THETA_DOUBT * threshold.theta_scale / theta
     laws: list[NoiseLaw] = []
     for place, itemset in enumerate(found.itemsets):
         if not sure[place]:
-            laws.append(CredibleLaw(GRID * theta, believed[place], float(means[place]), stretch))
+            laws.append(CredibleLaw(GRID * theta, stories[place], float(means[place]), stretch))
         elif bins is not None and itemset in bins.counts:
             laws.append(bins.law(itemset))
         else:
