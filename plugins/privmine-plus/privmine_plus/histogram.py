@@ -17,8 +17,10 @@ from privmine.api import FloatArray, IntArray
 EDGES = (0, 1, 2, 3, 4, 6, 9, 13, 18, 26, 37, 52, 74, 105, 148, 210, 296, 418, 592, 836, 1182, 1672)
 #: The bounds to choose from.
 BOUNDS = (*range(1, 9), 10, 12, 14, 16, 20, 24, 28, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256)
-#: A range is believed to be empty where its count is below so many scales of the noise.
-_SMALL = 3.0
+#: A count is clear where it is so many scales of its noise.
+_CLEAR = 2.0
+#: What is left of a count in the next range, where noise hides it.
+_FADING = 0.3
 
 
 def edges_for(most: int) -> tuple[int, ...]:
@@ -29,6 +31,27 @@ def edges_for(most: int) -> tuple[int, ...]:
 def _middles(edges: tuple[int, ...]) -> FloatArray:
     last = edges[-1] * (1.2 if edges[-1] > 4 else 1.0)
     return np.array([*((low + high - 1) / 2 for low, high in pairwise(edges)), last])
+
+
+def _falling(values: FloatArray) -> FloatArray:
+    """The falling sequence that is nearest to noisy values: neighbours that rise become their mean."""
+    blocks: list[tuple[float, int]] = []
+    for value in values.tolist():
+        blocks.append((value, 1))
+        while len(blocks) > 1 and blocks[-2][0] < blocks[-1][0]:
+            (one, few), (other, more) = blocks[-2:]
+            blocks[-2:] = [((one * few + other * more) / (few + more), few + more)]
+    return np.concatenate([np.full(size, value) for value, size in blocks])
+
+
+def _tail(values: FloatArray, scale: float) -> FloatArray:
+    """From the largest count on: falling, and where it drowns in the noise, by a fixed factor from range to range."""
+    counts = np.maximum(_falling(values), 0.0)
+    drowned = np.flatnonzero(counts[1:] < _CLEAR * scale)
+    if len(drowned):
+        last = int(drowned[0])
+        counts[last + 1 :] = counts[last] * _FADING ** np.arange(1, len(counts) - last)
+    return counts
 
 
 @frozen(eq=False)
@@ -45,17 +68,12 @@ class Holdings:
 
     @classmethod
     def cleaned(cls, edges: tuple[int, ...], noisy: FloatArray, scale: float) -> Holdings:
-        """Believe the ranges around the largest count, outwards until three in a row drown in the noise."""
+        """Believe that counts rise to one peak and fall after it, and fade where noise hides them."""
         counts = np.zeros(len(edges))
         if len(edges) > 1:
             peak = 1 + int(np.argmax(noisy[1:]))
-            for places in (range(peak, len(edges)), range(peak - 1, 0, -1)):
-                missed = 0
-                for place in places:
-                    missed = missed + 1 if noisy[place] < _SMALL * scale else 0
-                    if missed == 3:
-                        break
-                    counts[place] = max(0.0, float(noisy[place]))
+            counts[peak:] = _tail(noisy[peak:], scale)
+            counts[1 : peak + 1] = _tail(noisy[peak:0:-1], scale)[::-1]
         return cls(_middles(edges), counts)
 
     def kept_by(self, bounds: IntArray) -> FloatArray:

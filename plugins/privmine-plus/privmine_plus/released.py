@@ -20,8 +20,8 @@ _SUGGESTED_PRIOR, _SUGGESTED_SIZE, _SUGGESTED_ERROR = 1.5, 0.7, 0.5
 _SURE = 0.1
 #: This part of the first k is expected among the candidates.
 _EXPECTED = 0.8
-#: Intervals are stretched: that of sure counts for its tails, others also for what θ̂ itself may be off.
-_SURE_STRETCH, _STRETCH, _THETA_DOUBT = 1.05, 1.0, 0.7
+#: Intervals are stretched: that of sure counts for its tails, others for what θ̂, their yardstick, may be off.
+_SURE_STRETCH, _THETA_DOUBT = 1.05, 2.0
 
 
 @cache
@@ -86,7 +86,7 @@ def released(found: Beliefs, bins: BinEstimates | None, k: int) -> NoisyCounts:
     deviations = np.sqrt((stories * (GRID * theta - means[:, None, None]) ** 2).sum(axis=2)).max(axis=1)
     errors = np.sqrt(found.variances)
     sure = errors < _SURE * np.abs(found.counts)
-    stretch = _STRETCH + _THETA_DOUBT * threshold.theta_scale / theta
+    stretch = 1 + _THETA_DOUBT * (threshold.theta_scale / theta) ** 2
     laws: list[NoiseLaw] = []
     for place, itemset in enumerate(found.itemsets):
         if not sure[place]:

@@ -33,18 +33,25 @@ def test_edges_end_with_the_number_of_candidates():
     assert edges_for(0) == (0, 1)
 
 
-def test_ranges_beyond_the_noise_are_believed_to_be_empty():
-    """Three ranges in a row below three scales end the histogram, in both directions from its peak."""
-    found = Holdings.cleaned(edges_for(30), np.array([9, 0, 1, 2, 900, 800, 2, 1, -2, 500.0]), 10.0)
-    assert found.counts.tolist() == [0, 0, 1, 2, 900, 800, 2, 1, 0, 0]
+def test_counts_fade_where_noise_hides_them():
+    """From its peak on a histogram falls; ranges that drown in noise have three tenths of the one before."""
+    found = Holdings.cleaned(edges_for(30), np.array([9, 0, 1, 2, 900, 800, 2, 1, -2, 500.0]), 100.0)
+    assert found.counts[:6] == pytest.approx([0, 24.3, 81, 270, 900, 800])
+    assert found.counts[6:] == pytest.approx([240, 72, 21.6, 6.48])
+
+
+def test_counts_that_rise_away_from_the_peak_become_their_mean():
+    """Noise alone makes a histogram rise again; where it is little, all other counts stay."""
+    found = Holdings.cleaned(edges_for(9), np.array([5, 40, 100, 60, 30, 50, 20.0]), 1.0)
+    assert found.counts.tolist() == [0, 40, 100, 60, 40, 40, 20]
 
 
 def test_what_a_bound_keeps_is_the_share_of_occurrences():
-    """100 transactions with 1 candidate and 100 with 3: a bound of 1 keeps 200 of 400 occurrences."""
-    found = holdings([50, 100, 0, 100])
-    assert found.kept_by(np.array([1])) == pytest.approx(0.5)
-    assert found.kept_by(np.array([3])) == 1
-    assert found.kept(fair_weights(1, 1000, 5)) == pytest.approx(0.5, abs=1e-3)
+    """100 transactions with 1 candidate and 100 with 2: a bound of 1 keeps 200 of 300 occurrences."""
+    found = holdings([50, 100, 100], 0.0)
+    assert found.kept_by(np.array([1])) == pytest.approx(2 / 3)
+    assert found.kept_by(np.array([2])) == 1
+    assert found.kept(fair_weights(1, 1000, 5)) == pytest.approx(2 / 3, abs=1e-3)
 
 
 def test_no_transactions_lose_nothing():
