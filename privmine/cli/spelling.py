@@ -28,6 +28,7 @@ OPTIONS = frozenset(
         *("k", "epsilon", "max_length", "n_public", "strict", "simulate", "seed", "ledger", "dataset", "output"),
         *("overwrite", "downward_closed", "method", "trust"),
         *("transactions", "lam", "bases", "length", "target_error", "target_size"),
+        *("like", "like_is_public", "wanted", "runs"),
         *("support_only", "min_threshold"),
     )
 )

@@ -33,14 +33,16 @@ LARGEST_EPSILON = Fraction(10**4)
 LARGEST_K = 10_000
 
 
-def _number_of_itemsets(value: Any) -> int:
+def number_of_itemsets(value: Any) -> int:
+    """Refuse what is not a number of itemsets that a run would take."""
     k = whole_number(value, "k, the number of itemsets,")
     if k > LARGEST_K:
         raise InputError(f"k must be at most {LARGEST_K:,}. More itemsets would be mostly noise.")
     return k
 
 
-def _budget(value: Any) -> Fraction:
+def budget_of(value: Any) -> Fraction:
+    """The ε of a run as an exact number; refuse what is too small, too large or none."""
     if value is None:
         raise InputError("Specify the privacy budget: epsilon=, for example epsilon=1.")
     epsilon = exact(value, "ε")
@@ -87,8 +89,8 @@ class Wish:
         noise: the user's own source of noise, or None.
     """
 
-    k: int = field(converter=_number_of_itemsets)
-    epsilon: Fraction = field(converter=_budget)
+    k: int = field(converter=number_of_itemsets)
+    epsilon: Fraction = field(converter=budget_of)
     max_length: int | None = field(default=None, converter=optional(_length), kw_only=True)
     n_public: bool = field(default=False, kw_only=True)
     strict: bool = field(default=False, kw_only=True)
