@@ -15,8 +15,8 @@ OPTIONS = frozenset(
     (
         *("items", "names", "layout", "transaction", "item", "unit", "max_baskets", "merge_by", "separator"),
         *("encoding", "multiline_cells", "drop_missing", "sql", "database"),
-        *("k", "epsilon", "max_length", "n_public", "strict", "simulate", "seed", "ledger", "dataset", "output"),
-        *("overwrite", "downward_closed", "method", "trust"),
+        *("k", "epsilon", "delta", "max_length", "n_public", "strict", "simulate", "seed", "ledger", "dataset"),
+        *("output", "overwrite", "downward_closed", "method", "trust"),
         *("transactions", "lam", "bases", "length", "target_error", "target_size"),
         *("support_only", "min_threshold"),
     )
