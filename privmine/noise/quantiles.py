@@ -165,8 +165,9 @@ class _Sum:
         roots = np.sqrt(1 + self.curvatures)
         others = float(self.draws @ (self.curvatures / (roots * (1 + roots))))
         for draws, scale in zip(self.normals.draws, self.normals.scales, strict=True):
-            outside = 2 * float(np.exp(-(np.arange(1, ceil(12 * scale) + 2) ** 2) / (2 * scale * scale)).sum())
-            others += draws * outside / (1 + outside)
+            # A large σ leaves so little for 0 that it need not be known.
+            outside = 2 * sum(exp(-x * x / (2 * scale * scale)) for x in range(1, 40)) if scale < _FINE_SCALE else inf
+            others += draws / (1 + 1 / outside) if outside else 0.0
         return 1 - min(others, 1.0)
 
     def cumulant(self, s: NDArray[Any]) -> NDArray[Any]:

@@ -54,7 +54,9 @@ def rho_of(epsilon: Fraction, delta: Fraction) -> Fraction:
     """The largest ρ of twelve digits that is worth at most this ε at this δ."""
     # What is stated has ten digits, so that no more of what was asked for can be used.
     target = rounded(epsilon, _EPSILON_DIGITS, up=False)
-    low, high = 0.0, max(1.0, float(target)) * 2
+    low, high = 0.0, 1.0
+    while _rough_epsilon(high, delta) <= target:
+        high *= 2
     while (middle := (low + high) / 2) not in (low, high):
         low, high = (middle, high) if _rough_epsilon(middle, delta) <= target else (low, middle)
     # The search was in floating point, which may be off by a little to either side.

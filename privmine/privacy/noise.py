@@ -38,6 +38,11 @@ class Noise:
         raise NotImplementedError
 
     @property
+    def diagonal_variance(self) -> float:
+        """The variance of the diagonal of a moment matrix that gets this noise; most noise is the same everywhere."""
+        return self.variance
+
+    @property
     def continuous(self) -> Noise:
         """The distribution that a simulation in floating point draws instead."""
         return self
