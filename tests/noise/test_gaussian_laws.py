@@ -107,3 +107,16 @@ def test_tiny_and_huge_scales_have_half_widths() -> None:
     huge = NoiseSum(DiscreteGaussian(10**9), [(1024, 1)])
     assert huge.half_width(0.95) == pytest.approx(1.959964 * 32 * 10**9, rel=1e-5)
     assert NoiseSum(DiscreteGaussian(40), [(1, 1.0)]).half_width(1 - 1e-10) > 40 * 6
+
+
+@pytest.mark.parametrize("scale", SCALES[1:5], ids=str)
+def test_a_level_next_to_a_probability_is_told_from_it(scale: Fraction) -> None:
+    """Just below Pr[|Z| ≤ m] m is enough, and just above it is not."""
+    noise = DiscreteGaussian(scale)
+    total = convolved([(noise, 2, 1)])
+    centre = len(total) // 2
+    law = NoiseSum(noise, [(2, 1)])
+    for m in (1, 2):
+        within = float(total[centre - m : centre + m + 1].sum())
+        assert law.half_width(within - 1e-8) == m
+        assert law.half_width(within + 1e-8) == m + 1

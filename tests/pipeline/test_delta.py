@@ -119,6 +119,13 @@ def test_a_ledger_counts_epsilon_and_delta(tmp_path: Path) -> None:
     assert ledger.budget("both") == budget
 
 
+def test_a_large_delta_is_noted_in_the_receipt() -> None:
+    """1/100 for 300 transactions would allow to publish three of them; 10^−6 would not."""
+    for delta, is_large in (("1/100", True), (DELTA, False)):
+        notes = pm.mine(data(), k=4, epsilon=1, delta=delta).receipt.notes
+        assert any("δ is larger than 1 divided by" in note for note in notes) == is_large
+
+
 def test_a_dry_run_tells_both() -> None:
     """ρ is what would be spent, ε and δ what that is worth."""
     told = pm.Pipeline().dry_run(data(), 4, 1, delta=DELTA).to_dict()
@@ -133,7 +140,7 @@ def test_the_command_takes_a_delta(tmp_path: Path) -> None:
     assert "zero-concentrated differential privacy, ε = 1, δ = 1e-06" in run.output
     refused = CliRunner().invoke(cli, ["mine", "--delta", "0", "--k", "5"])
     assert refused.exit_code != 0
-    assert "δ must be more than 0 and less than 1" in refused.output
+    assert "δ must be more than 0 and less than 1" in str(refused.exception)
 
 
 def test_an_experiment_compares_definitions(tmp_path: Path) -> None:
