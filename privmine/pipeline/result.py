@@ -157,8 +157,8 @@ def _large_delta(receipt: Receipt, total: float) -> list[str]:
     if delta is None or float(delta) * total <= 1:
         return []
     return [
-        "δ is larger than 1 divided by the number of transactions. With such a δ, publishing a whole transaction, chosen "
-        "at random, would be allowed. Use a far smaller δ next time"
+        "δ is larger than 1 divided by the number of transactions. With such a δ, publishing a whole transaction, "
+        "chosen at random, would be allowed. Use a far smaller δ next time"
     ]
 
 
