@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -18,6 +20,7 @@ from privmine.queries import (
     MomentMatrix,
     PairSupports,
     Query,
+    RankAtFrequency,
     RankGap,
     RankSupport,
     StateCounts,
@@ -50,6 +53,7 @@ ANSWERS: list[tuple[Query, list[int]]] = [
     (RankGap(rank=5, low=2, high=3, max_length=1), [-3, -2]),
     (RankGap(rank=4, low=2, high=3, max_length=1), [-2, -1]),
     (RankSupport(rank=5), [2]),
+    (RankAtFrequency(Fraction(2, 5), 7), [-5, -5, 0, 0, 0, -5, -5]),
     (RankSupport(rank=5, max_length=1), [0]),
     (ItemCutoff(rank=1, low=1, high=4), [0, 0, -1, -2]),
     (ItemCutoff(rank=5, low=2, high=3, max_length=1), [-2, -1]),
@@ -86,6 +90,9 @@ SENSITIVITIES: list[tuple[Query, tuple[int, int, int, bool]]] = [
     (RankGap(2, 3, 7), (5, 5, 1, False)),
     (ItemCutoff(2, 3, 7), (5, 5, 1, False)),
     (RankSupport(7), (1, 1, 1, True)),
+    (RankAtFrequency(Fraction(1, 10), 4), (36, 324, 9, False)),
+    (RankAtFrequency(Fraction(3, 4), 2), (6, 18, 3, False)),
+    (RankAtFrequency(Fraction(1), 3), (3, 3, 1, False)),
     (HeldHistogram((0, 1, 4)), (1, 1, 1, True)),
     (HeldHistogram((0, 1, 4), [(0,), (1, 2)]), (1, 1, 1, True)),
     (StateCounts((0, 1), [3, 0]), (1, 1, 1, True)),
