@@ -35,7 +35,7 @@ def _customers(values: Any) -> tuple[Baskets, ...]:
 
 @frozen
 class CustomerDatabase:
-    """Makes databases of rows that tell whose a transaction is.
+    """Makes databases whose rows name the customer of each transaction.
 
     Attributes:
         unit: who is protected. By default each transaction on its own, whoever it belongs to: that is
@@ -100,7 +100,7 @@ class CustomerCase:
         return (tuple(larger), tuple(smaller)) if self.removed else (tuple(smaller), tuple(larger))
 
     def code(self) -> str:
-        """The case as Python that makes it again, without what is at its default."""
+        """The case as Python code, without default values."""
         customers = ", ".join(map(rows_code, self.customers))
         parts = [f"items={self.items}", f"customers=[{customers}]", f"extra={rows_code(self.extra)}"]
         plain = {"max_length": None, "shuffled": False, "removed": False, "seed": 0}
@@ -111,7 +111,7 @@ AnyCase: TypeAlias = Case | CustomerCase
 
 
 def as_customers(case: Case, unit: Unit) -> CustomerCase:
-    """The same neighbours, with everybody having as many transactions as are counted, and the extra customer more.
+    """The same neighbours, in which each customer has as many transactions as are counted, and the extra one has more.
 
     Then the values move by as much as one customer may move them.
     """
@@ -197,7 +197,7 @@ def _empty_ones(random: Random, items: int, most: int) -> Baskets:
 
 
 def _with_repetitions(random: Random, items: int, most: int) -> Baskets:
-    """Items that stand in a transaction twice, and transactions that are equal as sets only."""
+    """Transactions that list an item twice, or that are equal only as sets."""
     row = random_row(random, items)
     return tuple((*row, *random.sample(row, random.randint(0, len(row)))) for _ in range(most + 1))
 

@@ -147,7 +147,7 @@ class DiscreteElliptope(Noise):
         """With the number of variables."""
         variables = values.get("variables")
         if not isinstance(variables, str) or not variables.isdecimal() or not 0 < int(variables[:9]) <= _MOST_VARIABLES:
-            raise InputError("This is no noise that this version of privmine knows; upgrade privmine.")
+            raise InputError("This version of privmine does not know this noise. Upgrade privmine.")
         return cls(scale, int(variables[:9]))
 
 
@@ -169,7 +169,7 @@ def noise_from_dict(values: dict[str, Any]) -> Noise:
     """Read what `Noise.to_dict` wrote, and nothing else: a file may come from anybody."""
     kind = DISTRIBUTIONS.get(values["distribution"])
     if kind is None or not isinstance(values["scale"], str):
-        raise InputError("This is no noise that this version of privmine knows; upgrade privmine.")
+        raise InputError("This version of privmine does not know this noise. Upgrade privmine.")
     scale = exact(values["scale"], "The scale of noise")
     if scale <= 0:
         raise InputError("The scale of noise is not above 0.")

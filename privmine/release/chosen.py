@@ -85,7 +85,7 @@ def reaches(release: Release, level: float, *, selected: bool = True) -> tuple[F
 
 
 def affected(counts: FloatArray, tail: NoiseTail, cutoff: float, level: float) -> Any:
-    """Of which counts being chosen tells something: those that are not far above the cutoff."""
+    """The counts whose choice says something about their noise: those that are not far above the cutoff."""
     lowest = counts - tail.quantile((1 - level) / 4)
     return tail.above(lowest - cutoff) > _SURELY * (1 - level)
 
@@ -93,7 +93,7 @@ def affected(counts: FloatArray, tail: NoiseTail, cutoff: float, level: float) -
 def chosen_intervals(
     counts: FloatArray, tail: NoiseTail, cutoff: float, candidates: int, level: float
 ) -> tuple[FloatArray, FloatArray]:
-    """Where the exact counts of listed itemsets lie, each with a probability of `level`; ends may be below 0.
+    """Intervals that contain the exact counts of listed itemsets, each with the probability `level`; ends may be negative.
 
     Args:
         counts: noisy counts with noise of the same law.

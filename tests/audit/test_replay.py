@@ -206,7 +206,7 @@ class OtherQuestions:
         return Elements(())
 
 
-@pytest.mark.parametrize(("price", "words"), [(False, "was asked on the one database"), (True, "its charged is")])
+@pytest.mark.parametrize(("price", "words"), [(False, "was asked on one database"), (True, "its charged is")])
 def test_other_parameters_and_prices_are_found(price, words) -> None:
     """Calls of the same shape may still differ in what is asked, or what is paid."""
     findings = replay(Pipeline(select_elements=OtherQuestions(price)), SMALL)

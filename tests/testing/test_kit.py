@@ -258,11 +258,11 @@ class TwoStages(Honest):
 
 def test_stage_is_asked_for_where_it_is_not_clear() -> None:
     """A class with two stages, or none, must be checked for a named stage."""
-    with pytest.raises(InputError, match="TwoStages implements estimate_lambda, select_elements; name the stage"):
+    with pytest.raises(InputError, match=r"TwoStages implements estimate_lambda, select_elements\. Name the stage"):
         check_component(TwoStages())
-    with pytest.raises(InputError, match="NoHook implements no stage with @hookimpl; name the stage"):
+    with pytest.raises(InputError, match=r"NoHook implements no stage with @hookimpl\. Name the stage"):
         check_component(NoHook())
-    with pytest.raises(InputError, match="'selection' is no stage"):
+    with pytest.raises(InputError, match="There is no stage 'selection'"):
         check_component(Honest(), "selection")
 
 
