@@ -34,14 +34,14 @@ def beside(path: Path) -> Path:
 
 def rows_of(release: Release, level: float) -> tuple[list[str], list[list[Any]]]:
     """Names of columns, and readable rows."""
-    names = ["rank", "itemset", "length", "count", "support", "ci_low", "ci_high"]
+    names = ["rank", "itemset", "support", "count", "length", "ci_low", "ci_high"]
     rows = [
         [
             rank,
             _text(found.items),
-            len(found.items),
-            round(found.count),
             round(found.support, 4),
+            round(found.count),
+            len(found.items),
             round(low),
             round(high),
         ]
@@ -58,14 +58,18 @@ def _text(items: tuple[Any, ...]) -> str:
     return f"'{text}" if text.startswith(_FORMULA) else text
 
 
-def to_plain_csv(release: Release, level: float) -> str:
-    """Only the rows, for programs and spreadsheets."""
+def to_plain_csv(release: Release, level: float) -> bytes:
+    """Only the rows, for programs and spreadsheets.
+
+    Spreadsheets assume an old code page unless a byte order mark says that the text is UTF-8. Plain ASCII needs none.
+    """
     out = io.StringIO()
     names, rows = rows_of(release, level)
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(names)
     writer.writerows(rows)
-    return out.getvalue()
+    text = out.getvalue()
+    return text.encode("ascii" if text.isascii() else "utf-8-sig")
 
 
 def kept_rows(release: Release, lines: Iterable[str]) -> list[int]:

@@ -25,7 +25,7 @@ class Verdict:
 
     Attributes:
         rows: how many itemsets are listed.
-        above_zero: how many of their counts can be told from 0: the 95 % interval ends above it.
+        above_zero: how many of their counts are clearly above 0: the lower end of the 95 % interval is.
         clear_order: how many rows, from the first on, are more frequent than the last row; with a probability of 95 %
             that holds for all of them at once. From the next rank on the order is a matter of chance.
         found_from: an itemset that was counted is listed in 19 of 20 runs if it is in at least so many transactions;
@@ -79,7 +79,8 @@ class Verdict:
 def verdict_of(release: Release) -> Verdict:
     """Judge a release."""
     intervals = release.intervals()
-    chosen = release.selection
+    # What estimates listed says nothing of what other runs would.
+    chosen = None if release.selection is None or release.selection.by_estimates else release.selection
     cutoff = None if chosen is None else chosen.cutoff
     found_from = None
     doubtful = 0 if chosen is not None else None
