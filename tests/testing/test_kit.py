@@ -177,7 +177,7 @@ class Widest:
         (Counts(times=2), "result", "it reports an itemset twice"),
         (Counts(error=-1.0), "result", "a standard error is negative"),
         (Counts(error=math.nan), "result", "a count, an estimate or a standard error is not a finite number"),
-        (Laws(draws=2), "result", "a standard error is not that of its law of noise"),
+        (Laws(draws=2), "result", "a standard error does not match its law of noise"),
         (Laws(widest=-1.0), "result", "gives no intervals: half-widths must be finite"),
     ],
 )
