@@ -40,8 +40,34 @@ def make_database(rows: Sequence[Row], items: int) -> Transactions:
     return Transactions.from_lists(rows, items=range(items))
 
 
+@frozen(kw_only=True)
+class Asked:
+    """What is asked of the two databases of a case, and which of them is the recorded one.
+
+    Attributes:
+        k: how many itemsets are asked for.
+        epsilon: the budget of the run.
+        delta: its δ; None for pure ε.
+        max_length: the longest itemset to release.
+        removed: whether the run is recorded on the larger database and replayed on the smaller one.
+        seed: makes the noise of the recorded run, and the order of transactions where they are shuffled.
+    """
+
+    k: int = 3
+    epsilon: Fraction = field(default=Fraction(1), converter=exact)
+    delta: Fraction | None = field(default=None, converter=optional(exact))
+    max_length: int | None = None
+    removed: bool = False
+    seed: int = 0
+
+    @property
+    def request(self) -> dict[str, Any]:
+        """What is asked, as arguments of `Pipeline.run`."""
+        return {name: getattr(self, name) for name in ("k", "epsilon", "delta", "max_length")}
+
+
 @frozen
-class Case:
+class Case(Asked):
     """Two neighbouring databases, and what is asked of both.
 
     Attributes:
@@ -51,30 +77,13 @@ class Case:
         place: where it stands there.
         reordered: whether the larger database has the other transactions in reverse order; order is
             no part of a database, so nothing may depend on it.
-        removed: whether the run is recorded on the larger database and replayed on the smaller one.
-        k: how many itemsets are asked for.
-        epsilon: the budget of the run.
-        delta: its δ; None for pure ε.
-        max_length: the longest itemset to release.
-        seed: makes the noise of the recorded run.
     """
 
     items: int
     transactions: tuple[Row, ...] = field(converter=_rows)
     extra: Row = field(converter=_row)
-    k: int = 3
-    epsilon: Fraction = field(default=Fraction(1), converter=exact)
-    delta: Fraction | None = field(default=None, converter=optional(exact))
-    max_length: int | None = None
     place: int = 0
     reordered: bool = False
-    removed: bool = False
-    seed: int = 0
-
-    @property
-    def request(self) -> dict[str, Any]:
-        """What is asked of both, as arguments of `Pipeline.run`."""
-        return asked_of(self)
 
     @property
     def larger(self) -> tuple[Row, ...]:
@@ -92,11 +101,6 @@ class Case:
         parts = [f"items={self.items}", f"transactions={rows_code(self.transactions)}", f"extra={self.extra}"]
         plain = {"max_length": None, "place": 0, "reordered": False, "removed": False, "seed": 0}
         return f"Case({', '.join([*parts, *plain_code(self, plain)])})"
-
-
-def asked_of(case: Any) -> dict[str, Any]:
-    """What a case asks of a pipeline."""
-    return {name: getattr(case, name) for name in ("k", "epsilon", "delta", "max_length")}
 
 
 def rows_code(rows: Sequence[Row]) -> str:

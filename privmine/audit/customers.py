@@ -10,21 +10,19 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from attrs import field, frozen
-from attrs.converters import optional
 
 from privmine.audit.cases import (
     BUDGETS,
     LENGTHS,
+    Asked,
     Case,
     Row,
-    asked_of,
     plain_code,
     random_database,
     random_row,
     rows_code,
     some_k,
 )
-from privmine.exact import exact
 from privmine.privacy.unit import Unit
 from privmine.store.transactions import Transactions
 
@@ -75,7 +73,7 @@ class CustomerDatabase:
 
 
 @frozen
-class CustomerCase:
+class CustomerCase(Asked):
     """Two databases of which one has all the transactions of one more customer, and what is asked of both.
 
     Attributes:
@@ -83,29 +81,12 @@ class CustomerCase:
         customers: the transactions of each customer of the smaller database.
         extra: the transactions of the customer that the larger one has besides.
         shuffled: whether the transactions stand in any order, another one in each database.
-        removed: whether the run is recorded on the larger database and replayed on the smaller one.
-        k: how many itemsets are asked for.
-        epsilon: the budget of the run.
-        delta: its δ; None for pure ε.
-        max_length: the longest itemset to release.
-        seed: makes the noise of the recorded run, and the order of the transactions.
     """
 
     items: int
     customers: tuple[Baskets, ...] = field(converter=_customers)
     extra: Baskets = field(converter=_baskets)
-    k: int = 3
-    epsilon: Fraction = field(default=Fraction(1), converter=exact)
-    delta: Fraction | None = field(default=None, converter=optional(exact))
-    max_length: int | None = None
     shuffled: bool = False
-    removed: bool = False
-    seed: int = 0
-
-    @property
-    def request(self) -> dict[str, Any]:
-        """What is asked of both, as arguments of `Pipeline.run`."""
-        return asked_of(self)
 
     @property
     def databases(self) -> tuple[tuple[OwnedRow, ...], tuple[OwnedRow, ...]]:

@@ -171,7 +171,7 @@ def test_a_tail_that_is_named_by_the_data_is_found() -> None:
     """The frozen answer stands in for the drawn member, so how it is named is compared on its own."""
     findings = replay(Pipeline(select_elements=AsksLeakyTail(), trust="local code"), SMALL)
     assert [(finding.rule, finding.stage) for finding in findings] == [("candidates", "select_elements")]
-    assert "names other members of its tail" in str(findings[0])
+    assert "draws other unlisted candidates" in str(findings[0])
 
 
 @frozen
