@@ -92,7 +92,7 @@ def test_a_verdict_in_words() -> None:
     assert "From rank 3 on the order is a matter of chance" in words
     assert verdict.found_from is not None
     assert f"at least {verdict.found_from:,.0f} transactions" in words
-    assert "up to 3 of the 5 most frequent ones may be missing" in words
+    assert "up to 3 of the 5 most frequent itemsets may be missing" in words
 
 
 @pytest.mark.parametrize(
