@@ -17,6 +17,7 @@ import pytest
 
 from privmine.errors import LedgerError
 from privmine.ledger import Ledger
+from privmine.ledger.file import _explained
 
 
 def foreign_database(path: Path, *statements: str) -> None:
@@ -248,3 +249,28 @@ def test_a_link_to_nothing_is_told(path: Path) -> None:
     path.symlink_to(target)
     assert Ledger(path).init("visits", 1).name == "visits"
     assert [made.name for made in Ledger(target).show()] == ["orders", "visits"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        ("SQLITE_BUSY", "was locked by another process for more than 2.5 s"),
+        ("SQLITE_LOCKED_SHAREDCACHE", "was locked by another process"),
+        ("SQLITE_READONLY_DIRECTORY", "cannot be written"),
+        ("SQLITE_CANTOPEN_ISDIR", "cannot be opened"),
+        ("SQLITE_PERM", "cannot be opened"),
+        ("SQLITE_AUTH", "cannot be opened"),
+        ("SQLITE_IOERR_READ", "could not be read or written completely (what SQLite said)"),
+        ("SQLITE_FULL", "could not be read or written completely (what SQLite said)"),
+        ("SQLITE_NOTADB", "is not a ledger"),
+        ("SQLITE_CORRUPT", "what SQLite said"),
+        ("", "what SQLite said"),
+    ],
+)
+def test_an_error_of_sqlite_is_told_by_what_it_means(kind: str, words: str) -> None:
+    """Each names the file; what nobody foresaw is told as damage, with the words of SQLite."""
+    error = sqlite3.OperationalError("what SQLite said")
+    error.sqlite_errorname = kind
+    told = str(_explained(error, Path("budget.db"), timeout=2.5))
+    assert words in told
+    assert "budget.db" in told
