@@ -20,7 +20,6 @@ from privmine.errors import InputError
 from privmine.noise.exponential import exp_minus, working_context
 from privmine.noise.protocol import Tail
 from privmine.noise.selection import (
-    _decimal,
     FLOAT_EXPONENT,
     FloatWeights,
     Ladder,
