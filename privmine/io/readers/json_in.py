@@ -24,6 +24,7 @@ from privmine.io.readers.options import ReadOptions
 from privmine.io.readers.python_values import column_of, kind_of_values
 from privmine.io.readers.refusals import may_be_flag, no_flag
 from privmine.io.readers.tables import SAMPLE_ROWS, Batches, Table, arrow
+from privmine.io.respelling import Respelling
 from privmine.store.labels import text_of
 
 #: What the column is called where a line is a list and no object.
@@ -121,6 +122,8 @@ def _is_flag(cell: Any) -> bool:
 
 def _rows(path: Path, asked: ReadOptions) -> Iterator[dict[str, Any]]:
     """The rows of a file, each as an object."""
+    # Where the columns are the items of the catalogue, keys must be written as it writes them.
+    respelt = asked.respelling if asked.layout == "one-hot" and asked.items is not None else None
     for place, value in read_on(path, _values(path, asked), asked.encoding):
         if isinstance(value, list) and asked.layout == "one-hot":
             raise DataError(
@@ -131,12 +134,20 @@ def _rows(path: Path, asked: ReadOptions) -> Iterator[dict[str, Any]]:
         if isinstance(value, list):
             yield {_LISTS: value}
         elif isinstance(value, dict):
-            yield value
+            yield value if respelt is None else _respelt(value, respelt, asked.wanted, f"{path}, {place}")
         else:
             raise DataError(
                 f"{path}, {place}: neither an object such as {{'order_id': …, 'product': …}} nor a list of items. If "
                 "each line is a list of items, let the name of the file end in .jsonl."
             )
+
+
+def _respelt(row: dict[str, Any], respelling: Respelling, kept: Sequence[str], where: str) -> dict[str, Any]:
+    """A row with its keys as the catalogue writes them, but for those that options name."""
+    made = {key if key in kept else respelling(key) or key: value for key, value in row.items()}
+    if len(made) < len(row):
+        raise DataError(f"{where}: two keys of the row are one item with trim= or fold_case=. Keep one of them.")
+    return made
 
 
 def _values(path: Path, asked: ReadOptions) -> Iterator[tuple[str, Any]]:

@@ -34,7 +34,7 @@ def ownerless(table: Table, position: int) -> DataError:
     """What is said of rows that are nobody's."""
     return DataError(
         f"{table.title} has missing values in {table.shown(position)}. Every row must say whose it is, or it could not "
-        "be protected; check the name of the column, or leave such rows out where the data is made."
+        "be protected; check the name of the column, or drop such rows with drop_missing_units=True."
     )
 
 
@@ -66,6 +66,8 @@ def refuse_missing_columns(table: Table, asked: ReadOptions) -> None:
 def refuse_first_rows(table: Table, layout: Layout, asked: ReadOptions) -> None:
     """Refuse what the first rows show already, before the others are read."""
     if layout.owner is not None and None in table.first(layout.owner):
+        if asked.drop_missing_units:
+            return  # what stands beside a missing unit does not count
         raise ownerless(table, layout.owner)
     for position in () if layout.transaction is None else (layout.transaction,):
         if None in table.first(position) and not asked.drop_missing:
