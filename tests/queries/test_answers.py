@@ -11,6 +11,7 @@ from privmine.errors import InputError
 from privmine.privacy import Sensitivity
 from privmine.queries import (
     BinCounts,
+    BoundedSupports,
     HeldHistogram,
     ItemCutoff,
     ItemSupports,
@@ -150,6 +151,14 @@ def test_queries_are_values() -> None:
     assert LengthHistogram(2, within=[2, 0]) == LengthHistogram(2, within=(0, 2))
     assert LengthHistogram(2).within is None
     assert BinCounts([[1, 0]]) == BinCounts(((0, 1),))
+    assert BoundedSupports([[1, 0]], [0, 1]) == BoundedSupports(((0, 1),), np.array([0, 1]))
+    assert BoundedSupports([[1, 0]], [0, 1]) != BoundedSupports([[1, 0]], [0, 2])
+    assert HeldHistogram([0, 1], [[1, 0]]) == HeldHistogram((0, 1), ((0, 1),)) != HeldHistogram((0, 1))
+    assert StateCounts([1, 0], [3]) == StateCounts((0, 1), np.array([3])) != StateCounts((0, 1), [2])
+    assert (
+        ItemCutoff(2, 3, 4, penalties=[1, 2]) == ItemCutoff(2, 3, 4, penalties=np.array([1, 2])) != ItemCutoff(2, 3, 4)
+    )
+    assert MomentMatrix([1, 0]) == MomentMatrix((0, 1))
 
 
 @pytest.mark.parametrize(
