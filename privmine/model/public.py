@@ -9,6 +9,7 @@ from attrs import field, frozen
 
 from privmine.exact import amount, text_tuple
 from privmine.model.universe import Universe
+from privmine.printable import printable
 from privmine.privacy.cost import Cost
 from privmine.privacy.unit import Unit
 
@@ -44,7 +45,8 @@ class Origin:
         return ", ".join(f"{option}={value!r}" for option, value in self.guessed)
 
     def __str__(self) -> str:
-        return f"{self.layout} layout of {self.source}" + (f" (guessed: {self.guess})" if self.guessed else "")
+        words = f"{self.layout} layout of {self.source}" + (f" (guessed: {self.guess})" if self.guessed else "")
+        return printable(words)  # the name of a file may hold what steers a terminal
 
 
 @frozen

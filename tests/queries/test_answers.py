@@ -143,6 +143,21 @@ def test_queries_are_values() -> None:
     assert queries.LengthHistogram(2, within=[2, 0]) == queries.LengthHistogram(2, within=(0, 2))
     assert queries.LengthHistogram(2).within is None
     assert queries.BinCounts([[1, 0]]) == queries.BinCounts(((0, 1),))
+    assert queries.BoundedSupports([[1, 0]], [0, 1]) == queries.BoundedSupports(((0, 1),), np.array([0, 1]))
+    assert queries.BoundedSupports([[1, 0]], [0, 1]) != queries.BoundedSupports([[1, 0]], [0, 2])
+    assert (
+        queries.HeldHistogram([0, 1], [[1, 0]])
+        == queries.HeldHistogram((0, 1), ((0, 1),))
+        != queries.HeldHistogram((0, 1))
+    )
+    assert (
+        queries.StateCounts([1, 0], [3])
+        == queries.StateCounts((0, 1), np.array([3]))
+        != queries.StateCounts((0, 1), [2])
+    )
+    penalised = queries.ItemCutoff(2, 3, 4, penalties=[1, 2])
+    assert penalised == queries.ItemCutoff(2, 3, 4, penalties=np.array([1, 2])) != queries.ItemCutoff(2, 3, 4)
+    assert queries.MomentMatrix([1, 0]) == queries.MomentMatrix((0, 1))
 
 
 @pytest.mark.parametrize(
