@@ -16,7 +16,7 @@ OWN_COMMANDS = (
     (
         "plan",
         "privmine.cli.plan_command:plan",
-        "Show how exact a release would be and how it would spend its budget, before anything is spent.",
+        "Show what a release would find and how exact it would be, before anything is spent.",
     ),
     (
         "rules",

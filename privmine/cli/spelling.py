@@ -25,9 +25,10 @@ OPTIONS = frozenset(
             "sql",
             "database",
         ),
-        *("k", "epsilon", "max_length", "n_public", "strict", "simulate", "seed", "ledger", "dataset", "output"),
-        *("overwrite", "downward_closed", "method", "trust"),
+        *("k", "epsilon", "delta", "max_length", "n_public", "strict", "simulate", "seed", "ledger", "dataset"),
+        *("output", "overwrite", "downward_closed", "method", "trust"),
         *("transactions", "lam", "bases", "length", "target_error", "target_size"),
+        *("like", "like_is_public", "wanted", "runs"),
         *("support_only", "min_threshold"),
     )
 )

@@ -692,21 +692,16 @@ SOURCES = [
         layout="long with gaps",
     ),
     Source("pandas, integers", partial(pandas_long, kind="int64"), LONG, cell=whole_number, carries=is_number),
-    Source(
-        "pandas, floats with gaps",
-        partial(pandas_long, kind="float64"),
-        {**LONG, "drop_missing": True},
-        layout="long with gaps",
-        cell=whole_number,
-        carries=is_small_number,
-    ),
-    Source(
-        "pandas, nullable integers",
-        partial(pandas_long, kind="Int64"),
-        {**LONG, "drop_missing": True},
-        layout="long with gaps",
-        cell=whole_number,
-        carries=is_small_number,
+    *(
+        Source(
+            f"pandas, {words}",
+            partial(pandas_long, kind=kind),
+            {**LONG, "drop_missing": True},
+            layout="long with gaps",
+            cell=whole_number,
+            carries=is_small_number,
+        )
+        for words, kind in (("floats with gaps", "float64"), ("nullable integers", "Int64"))
     ),
     Source("pandas, one-hot", pandas_one_hot, carries=names_an_item, **ONE_HOT),
     Source("pandas, sparse", pandas_sparse, layout="one-hot", owners="sequence", carries=names_an_item),

@@ -36,7 +36,7 @@ from privmine.io.readers.json_in import json_table
 from privmine.io.readers.options import ReadOptions
 from privmine.io.readers.parquet_in import parquet_table
 from privmine.io.readers.plugin_readers import read_by, reader_of
-from privmine.io.readers.refusals import refuse_first_rows
+from privmine.io.readers.refusals import refuse_first_rows, refuse_missing_columns
 from privmine.io.readers.rows_in import is_sparse, read_array, read_baskets, read_collections, read_numbers, read_sparse
 from privmine.io.readers.tables import RowGuard, Table, from_stream
 from privmine.model import Origin
@@ -278,6 +278,7 @@ def _read_json(paths: tuple[Path, ...], asked: ReadOptions, name: str, title: st
             f"The layout {asked.layout} is for text files; {title} is a table. Say another layout, or none."
         )
     table = json_table(paths, asked, title)
+    refuse_missing_columns(table, asked)
     layout = choose_layout(table, asked)
     if layout.kind == "one-hot" and asked.items is None:
         refuse_first_rows(table, layout, asked)

@@ -21,6 +21,7 @@ from privmine.io.layouts import says_what_it_is
 from privmine.io.readers.files_in import LONGEST_LINE, ending, lines_of, opened_text, read_on, too_long
 from privmine.io.readers.options import ReadOptions
 from privmine.io.readers.python_values import column_of, kind_of_values
+from privmine.io.readers.refusals import may_be_flag, no_flag
 from privmine.io.readers.tables import SAMPLE_ROWS, Batches, Table, arrow
 from privmine.io.respelling import Respelling
 from privmine.store.labels import text_of
@@ -39,10 +40,11 @@ def json_table(paths: Sequence[Path], asked: ReadOptions, name: str, *, whole: b
     A column that an option names is there whatever the rows hold: where no row has it, as where its name is
     misspelt, all its cells are missing, which is refused, or with `drop_missing` leaves nothing. In the layout
     one-hot with `items` the columns are these items and what options name, and nothing else: a key that a
-    row does not have is false there, and only a null is a missing value.
+    row does not have is false there, and only a null is a missing value. Other keys are items outside the universe.
 
     Privacy: keys may be data, such as the names of persons, and one row may have a key that no other has. So
-    messages show only those that were asked for, and those of a guess that was told.
+    messages show only those that were asked for, and those of a guess that was told. No key decides whether a row
+    is read; a cell that is no flag is refused by itself, under whatever key it is.
 
     Args:
         paths: the files.
@@ -79,6 +81,12 @@ def json_table(paths: Sequence[Path], asked: ReadOptions, name: str, *, whole: b
         key = columns[position]
         return [row.get(key, absent.get(key)) for row in sample]
 
+    def refuse_others(some_rows: Sequence[dict[str, Any]]) -> None:
+        """Refuse cells that no one-hot table has, such as texts: most likely each row is one item, or has a list."""
+        for row in some_rows if flags else ():
+            if not all(key in found or _is_flag(cell) for key, cell in row.items()):
+                raise no_flag(table)
+
     table = Table(
         name,
         columns,
@@ -89,12 +97,14 @@ def json_table(paths: Sequence[Path], asked: ReadOptions, name: str, *, whole: b
         common=common,
         first=first_cells,
     )
+    refuse_others(sample)
 
     def batches(positions: Sequence[int]) -> Batches:
         pa = arrow()
         coming = rows()
         wanted = [(columns[p], table.shown(p), kinds[p] == "list") for p in positions]
         while chunk := list(islice(coming, _CHUNK)):
+            refuse_others(chunk)
             arrays = [
                 column_of([row.get(key, absent.get(key)) for row in chunk], shown, lists=lists)
                 for key, shown, lists in wanted
@@ -102,6 +112,10 @@ def json_table(paths: Sequence[Path], asked: ReadOptions, name: str, *, whole: b
             yield pa.RecordBatch.from_arrays(arrays, names=[str(place) for place in range(len(arrays))])
 
     return evolve(table, batches=batches)
+
+
+def _is_flag(cell: Any) -> bool:
+    return not isinstance(cell, list | dict) and may_be_flag(cell)
 
 
 def _rows(path: Path, asked: ReadOptions) -> Iterator[dict[str, Any]]:
