@@ -6,7 +6,6 @@ files of a ledger and an output decide, and who is protected; `request` adds wha
 
 from __future__ import annotations
 
-import operator
 from fractions import Fraction
 from os import PathLike
 from pathlib import Path
@@ -16,7 +15,7 @@ from attrs import field, frozen
 from attrs.converters import optional
 
 from privmine.errors import InputError
-from privmine.exact import amount, exact
+from privmine.exact import amount, exact, whole_number
 from privmine.ledger import Ledger
 from privmine.ledger.entries import DatasetBudget
 from privmine.model import Origin, Public, Request
@@ -34,25 +33,16 @@ LARGEST_EPSILON = Fraction(10**4)
 LARGEST_K = 10_000
 
 
-def whole_number(value: Any, what: str) -> int:
-    """Refuse what is not a whole number of at least 1; `what` begins the sentence."""
-    try:
-        number = operator.index(value)
-    except TypeError:
-        raise InputError(f"{what} must be a whole number, not {value!r}.") from None
-    if isinstance(value, bool) or number < 1:
-        raise InputError(f"{what} must be at least 1, not {value!r}.")
-    return number
-
-
-def _number_of_itemsets(value: Any) -> int:
+def number_of_itemsets(value: Any) -> int:
+    """Refuse what is not a number of itemsets that a run would take."""
     k = whole_number(value, "k, the number of itemsets,")
     if k > LARGEST_K:
         raise InputError(f"k must be at most {LARGEST_K:,}. More itemsets would be mostly noise.")
     return k
 
 
-def _budget(value: Any) -> Fraction:
+def budget_of(value: Any) -> Fraction:
+    """The ε of a run as an exact number; refuse what is too small, too large or none."""
     if value is None:
         raise InputError("Specify the privacy budget: epsilon=, for example epsilon=1.")
     epsilon = exact(value, "ε")
@@ -99,8 +89,8 @@ class Wish:
         noise: the user's own source of noise, or None.
     """
 
-    k: int = field(converter=_number_of_itemsets)
-    epsilon: Fraction = field(converter=_budget)
+    k: int = field(converter=number_of_itemsets)
+    epsilon: Fraction = field(converter=budget_of)
     max_length: int | None = field(default=None, converter=optional(_length), kw_only=True)
     n_public: bool = field(default=False, kw_only=True)
     strict: bool = field(default=False, kw_only=True)

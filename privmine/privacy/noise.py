@@ -145,10 +145,11 @@ class DiscreteElliptope(Noise):
     @classmethod
     def read(cls, scale: Fraction, values: dict[str, Any]) -> Noise:
         """With the number of variables."""
-        variables = values.get("variables")
-        if not isinstance(variables, str) or not variables.isdecimal() or not 0 < int(variables[:9]) <= _MOST_VARIABLES:
+        variables: Any = values.get("variables")
+        digits = isinstance(variables, str) and variables.isdecimal() and len(variables) <= len(str(_MOST_VARIABLES))
+        if not digits or not 0 < int(variables) <= _MOST_VARIABLES:
             raise InputError("This is no noise that this version of privmine knows; upgrade privmine.")
-        return cls(scale, int(variables[:9]))
+        return cls(scale, int(variables))
 
 
 @frozen
