@@ -28,12 +28,15 @@ def _items(values: Iterable[int]) -> tuple[int, ...]:
     return tuple(map(operator.index, found))
 
 
+def _rises(items: tuple[int, ...]) -> bool:
+    return all(map(operator.lt, items, items[1:]))
+
+
 def itemset(items: Iterable[int]) -> Itemset:
     """Bring items into the one form that an itemset has: a sorted tuple without repetition."""
     # Most are in this form already, and there may be very many of them.
-    is_plain = type(items) is tuple and all(type(item) is int for item in items)
-    if is_plain and all(map(operator.lt, items, items[1:])):
-        return items
+    if isinstance(items, tuple) and all(type(item) is int for item in items) and _rises(items):
+        return tuple(items)
     return tuple(sorted(set(_items(items))))
 
 
