@@ -52,6 +52,7 @@ _research = partial(click.option, panel="Research")
     help=f"How many itemsets to release.  [default: {DEFAULT_K}; {EMBEDDED_K} for the embedded baskets]",
 )
 @_wish("--epsilon", "-e", help="The privacy budget ε of this release; required for your own data.")
+@_wish("--delta", help="The δ of (ε, δ)-differential privacy, for example 1e-6. Left out, the guarantee is pure ε.")
 @_wish("--max-length", type=int, help="The longest itemset to release.")
 @_wish(
     "--downward-closed",

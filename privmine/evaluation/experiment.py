@@ -25,7 +25,7 @@ DEFAULT_REPEATS = 30
 #: What may be said of a file: the options of `privmine.read`, but for those that name another source.
 READ_OPTIONS = tuple(set(signature(read).parameters) - {"source", "sql", "database", "misplaced"})
 KEYS = ("data", "k", "epsilon", "repeats", "trust", "pipelines", "read")
-PIPELINE_KEYS = ("method", "file", "stages")
+PIPELINE_KEYS = ("method", "file", "stages", "delta")
 
 
 @frozen
@@ -177,11 +177,12 @@ def _from_table(name: str, table: Any, folder: Path) -> Recipe:
         if key not in PIPELINE_KEYS:
             raise UnknownNameError(f"key of {where}", key, PIPELINE_KEYS)
     if "file" in table:
-        if len(table) > 1:
+        if not set(table) <= {"file", "delta"}:
             raise InputError(
                 f"{where} names a file, which contains the whole pipeline. Drop the other keys, or the file."
             )
-        return Recipe.of(read_spec(folder / _name(table["file"], f"The file of {where}")))
+        spec = read_spec(folder / _name(table["file"], f"The file of {where}"))
+        return Recipe.of({**spec, "delta": table.get("delta")})
     stages = table.get("stages", {})
     if not isinstance(stages, dict) or not isinstance(table.get("method", ""), str):
         raise InputError(f"{where}: method must be a name, and each stage a table [pipelines.{name}.stages.STAGE].")
