@@ -11,7 +11,7 @@ data, and no result depends on the order of the arguments' elements.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations, pairwise
 
 import numpy as np
@@ -26,6 +26,8 @@ from privmine.model.numbers import FloatArray
 DEFAULT_LIMIT = 12
 #: A basis of 20 items has a million bins; beyond that memory and noise are out of proportion.
 LONGEST_LIMIT = 20
+#: A search for cliques that takes more steps is left to a library, whose import alone takes as long.
+_MOST_STEPS = 20_000
 
 
 @frozen
@@ -92,14 +94,56 @@ def maximal_cliques(items: Iterable[int], pairs: Iterable[Itemset]) -> list[Item
 
     They come by length, then item order.
     """
-    import igraph  # here, because it brings its drawing library along, and most commands need no graph
-
     edges = {(min(pair), max(pair)) for pair in pairs}
     nodes = sorted({*items, *(item for edge in edges for item in edge)})
     number = {item: position for position, item in enumerate(nodes)}
-    graph = igraph.Graph(n=len(nodes), edges=[(number[one], number[other]) for one, other in sorted(edges)])
-    cliques = (tuple(sorted(nodes[vertex] for vertex in clique)) for clique in graph.maximal_cliques(min=2))
-    return in_order(cliques)
+    numbered = [(number[one], number[other]) for one, other in sorted(edges)]
+    found = _few_cliques(len(nodes), numbered)
+    if found is None:
+        import igraph  # here, because it brings its drawing library along, which takes longer than most graphs
+
+        found = igraph.Graph(n=len(nodes), edges=numbered).maximal_cliques(min=2)
+    return in_order(tuple(sorted(nodes[vertex] for vertex in clique)) for clique in found)
+
+
+def _few_cliques(count: int, edges: Iterable[tuple[int, int]]) -> list[list[int]] | None:
+    """The maximal cliques of at least two of the vertices (Bron and Kerbosch, with pivots); None if that takes long.
+
+    A set of vertices is a number whose bits are its members.
+    """
+    neighbours = [0] * count
+    for one, other in edges:
+        neighbours[one] |= 1 << other
+        neighbours[other] |= 1 << one
+    found: list[list[int]] = []
+    # Each entry: a clique, the vertices that may extend it, and those that may but were tried before.
+    waiting = [([vertex], neighbours[vertex] >> vertex << vertex, neighbours[vertex] % (1 << vertex))
+               for vertex in range(count) if neighbours[vertex]]  # fmt: skip
+    steps = 0
+    while waiting:
+        steps += 1
+        if steps > _MOST_STEPS:
+            return None
+        clique, may, tried = waiting.pop()
+        if not may:
+            if not tried:
+                found.append(clique)
+            continue
+        # Neighbours of one vertex, the pivot, need not be tried here: a clique without it has another vertex.
+        pivot = max(_members(may | tried), key=lambda vertex: (neighbours[vertex] & may).bit_count())
+        for vertex in _members(may & ~neighbours[pivot]):
+            near = neighbours[vertex]
+            waiting.append(([*clique, vertex], may & near, tried & near))
+            may &= ~(1 << vertex)
+            tried |= 1 << vertex
+    return found
+
+
+def _members(bits: int) -> Iterator[int]:
+    while bits:
+        lowest = bits & -bits
+        yield lowest.bit_length() - 1
+        bits ^= lowest
 
 
 def in_order(bases: Iterable[Itemset]) -> list[Itemset]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from itertools import combinations
+from random import Random
 
+import igraph
 import numpy as np
 import pytest
 from hypothesis import given
@@ -15,6 +17,7 @@ from privmine.api import (
     balanced_groups,
     error_variance,
     groups_of_three,
+    in_order,
     maximal_cliques,
     split_clique,
     without_contained,
@@ -74,6 +77,25 @@ def test_maximal_cliques_of_a_known_graph() -> None:
     assert maximal_cliques([99, 1, 2, 3, 7, 10, 11], pairs) == [(10, 11), (1, 2, 3), (2, 3, 7)]
     assert maximal_cliques([5, 6], []) == []
     assert maximal_cliques([], []) == []
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_maximal_cliques_are_those_of_igraph(seed: int) -> None:
+    """Graphs of all densities, as a library finds their cliques that nobody here wrote."""
+    random = Random(seed)  # noqa: S311 - a graph protects nothing
+    size, density = random.randint(1, 30), random.random()
+    pairs = [pair for pair in combinations(range(size), 2) if random.random() < density]
+    found = igraph.Graph(n=size, edges=pairs).maximal_cliques(min=2)
+    assert maximal_cliques(range(size), pairs) == in_order(tuple(sorted(clique)) for clique in found)
+
+
+def test_a_search_for_very_many_cliques_is_left_to_the_library(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What takes too many steps here is found there, and is the same."""
+    pairs = [pair for pair in combinations(range(12), 2) if pair[0] // 2 != pair[1] // 2]
+    found = maximal_cliques(range(12), pairs)
+    assert len(found) == 2**6
+    monkeypatch.setattr("privmine.model.bases._MOST_STEPS", 5)
+    assert maximal_cliques(range(12), pairs) == found
 
 
 @given(graphs(), st.randoms())
