@@ -9,6 +9,7 @@ from random import Random
 from typing import Any, TypeAlias
 
 from attrs import field, frozen
+from attrs.converters import optional
 
 from privmine.exact import exact
 from privmine.store.transactions import Transactions
@@ -53,6 +54,7 @@ class Case:
         removed: whether the run is recorded on the larger database and replayed on the smaller one.
         k: how many itemsets are asked for.
         epsilon: the budget of the run.
+        delta: its δ; None for pure ε.
         max_length: the longest itemset to release.
         seed: makes the noise of the recorded run.
     """
@@ -62,11 +64,17 @@ class Case:
     extra: Row = field(converter=_row)
     k: int = 3
     epsilon: Fraction = field(default=Fraction(1), converter=exact)
+    delta: Fraction | None = field(default=None, converter=optional(exact))
     max_length: int | None = None
     place: int = 0
     reordered: bool = False
     removed: bool = False
     seed: int = 0
+
+    @property
+    def request(self) -> dict[str, Any]:
+        """What is asked of both, as arguments of `Pipeline.run`."""
+        return asked_of(self)
 
     @property
     def larger(self) -> tuple[Row, ...]:
@@ -86,6 +94,11 @@ class Case:
         return f"Case({', '.join([*parts, *plain_code(self, plain)])})"
 
 
+def asked_of(case: Any) -> dict[str, Any]:
+    """What a case asks of a pipeline."""
+    return {name: getattr(case, name) for name in ("k", "epsilon", "delta", "max_length")}
+
+
 def rows_code(rows: Sequence[Row]) -> str:
     """Transactions as Python; many that are the same, one after another, as one times their number."""
     runs = [(row, len(list(same))) for row, same in groupby(rows)]
@@ -97,6 +110,8 @@ def plain_code(case: Any, plain: Mapping[str, Any]) -> Iterator[str]:
     """What is asked, as arguments in Python, and what is not as plain as given."""
     yield f"k={case.k}"
     yield f"epsilon={str(case.epsilon)!r}"
+    if case.delta is not None:
+        yield f"delta={str(case.delta)!r}"
     yield from (f"{name}={getattr(case, name)!r}" for name, value in plain.items() if getattr(case, name) != value)
 
 

@@ -10,8 +10,20 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from attrs import field, frozen
+from attrs.converters import optional
 
-from privmine.audit.cases import BUDGETS, LENGTHS, Case, Row, plain_code, random_database, random_row, rows_code, some_k
+from privmine.audit.cases import (
+    BUDGETS,
+    LENGTHS,
+    Case,
+    Row,
+    asked_of,
+    plain_code,
+    random_database,
+    random_row,
+    rows_code,
+    some_k,
+)
 from privmine.exact import exact
 from privmine.privacy.unit import Unit
 from privmine.store.transactions import Transactions
@@ -74,6 +86,7 @@ class CustomerCase:
         removed: whether the run is recorded on the larger database and replayed on the smaller one.
         k: how many itemsets are asked for.
         epsilon: the budget of the run.
+        delta: its δ; None for pure ε.
         max_length: the longest itemset to release.
         seed: makes the noise of the recorded run, and the order of the transactions.
     """
@@ -83,10 +96,16 @@ class CustomerCase:
     extra: Baskets = field(converter=_baskets)
     k: int = 3
     epsilon: Fraction = field(default=Fraction(1), converter=exact)
+    delta: Fraction | None = field(default=None, converter=optional(exact))
     max_length: int | None = None
     shuffled: bool = False
     removed: bool = False
     seed: int = 0
+
+    @property
+    def request(self) -> dict[str, Any]:
+        """What is asked of both, as arguments of `Pipeline.run`."""
+        return asked_of(self)
 
     @property
     def databases(self) -> tuple[tuple[OwnedRow, ...], tuple[OwnedRow, ...]]:
@@ -122,6 +141,7 @@ def as_customers(case: Case, unit: Unit) -> CustomerCase:
         extra=(case.extra,) * (counted + 2),
         k=case.k,
         epsilon=case.epsilon,
+        delta=case.delta,
     )
 
 

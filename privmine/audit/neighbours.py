@@ -115,18 +115,6 @@ def customer_cases(most: int, max_items: int = 5) -> SearchStrategy[CustomerCase
     return draw_case()  # type: ignore[no-any-return]
 
 
-def search(
-    pipeline: Pipeline,
-    examples: int = 300,
-    seed: int = 0,
-    database: MakeDatabase = make_database,
-    *,
-    among: SearchStrategy[Any] | None = None,
-) -> Counterexample | None:
-    """Look for neighbours on which a rule is broken; the smallest that was found, or None."""
-    return searched(pipeline, examples, seed, database, among=among)[1]
-
-
 def searched(
     pipeline: Pipeline,
     examples: int = 300,

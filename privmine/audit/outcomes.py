@@ -81,9 +81,7 @@ class PipelineSample:
         for _ in range(count):
             trace.events.clear()
             trace.release = trace.failure = None
-            yield observed_run(
-                pipeline, database, noise, trace, k=case.k, epsilon=case.epsilon, max_length=case.max_length
-            )
+            yield observed_run(pipeline, database, noise, trace, **case.request)
 
 
 def outcome_of(trace: Trace) -> Outcome:

@@ -27,9 +27,9 @@ from privmine.model import IntArray, Request
 from privmine.noise.protocol import NoiseSource, Tail
 from privmine.noise.simulated import SimulatedNoise
 from privmine.pipeline import Pipeline
+from privmine.pipeline.request import definition_at
 from privmine.pipeline.run import RESULTS, StageComponent
 from privmine.privacy.cost import Cost
-from privmine.privacy.definition import PureDP
 from privmine.privacy.noise import Noise
 from privmine.queries import VERIFIED, Candidate, Query, Scores
 
@@ -245,7 +245,7 @@ def observed_run(pipeline: Pipeline, database: Any, noise: NoiseSource, trace: T
 
     It is `run` that is called, as users call it: a class of pipelines may have one of its own, which may leak.
     """
-    trace.budget = PureDP().budget(Fraction(request["epsilon"]))
+    trace.budget = definition_at(request.get("delta")).budget(Fraction(request["epsilon"]))
     before = _auditing.set(True)
     with captured_messages() as said:
         try:

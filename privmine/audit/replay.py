@@ -165,7 +165,7 @@ def _observed(
 ) -> Trace:
     watched = watched_pipeline(pipeline, trace, partial(WatchedCurator, trace=trace, replays=replays))
     rows = database(case.databases[side], case.items)
-    return observed_run(watched, rows, noise, trace, k=case.k, epsilon=case.epsilon, max_length=case.max_length)
+    return observed_run(watched, rows, noise, trace, **case.request)
 
 
 def counterexamples(

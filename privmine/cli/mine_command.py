@@ -44,7 +44,7 @@ _research = partial(click.option, panel="Research")
 
 
 @click.command()
-@click.argument("data", required=False)
+@click.argument("data", nargs=-1, type=click.Path())
 @_wish(
     "--k",
     "-k",
@@ -53,6 +53,7 @@ _research = partial(click.option, panel="Research")
     help=f"How many itemsets to release.  [default: {DEFAULT_K}; {EMBEDDED_K} for the embedded baskets]",
 )
 @_wish("--epsilon", "-e", help="The privacy budget ε of this release; required for your own data.")
+@_wish("--delta", help="The δ of (ε, δ)-differential privacy, for example 1e-6. Left out, the guarantee is pure ε.")
 @_wish("--max-length", type=int, help="The longest itemset to release.")
 @_wish(
     "--downward-closed",
@@ -93,7 +94,7 @@ _research = partial(click.option, panel="Research")
 @_research("--simulate", is_flag=True, help="Fast noise for research that protects nobody.")
 @_research("--seed", type=int, help="Make a simulation repeatable.")
 def mine(
-    data: str | None,
+    data: tuple[str, ...],
     k: int | None,
     epsilon: str | None,
     method: str | None,
@@ -108,9 +109,9 @@ def mine(
 ) -> None:
     """Release the most frequent itemsets of DATA under differential privacy.
 
-    DATA is a file of transactions, or a pattern such as 'orders/*.parquet': CSV, TSV, Parquet, JSON lines,
-    basket lines, or FIMI text. The layout is detected unless you specify it; privmine prints what it detected. Without
-    DATA and --sql the embedded grocery baskets are mined, with ε = 1 unless another is given.
+    DATA is a file of transactions, several of them, or a pattern such as orders/*.parquet: CSV, TSV, Parquet, Feather,
+    Excel, JSON lines, basket lines, or FIMI text. The layout is detected unless you specify it; privmine prints what
+    it detected. Without DATA and --sql the embedded grocery baskets are mined, with ε = 1 unless another is given.
 
     Example:  privmine mine orders.csv --transaction order_id --item product --k 100 --epsilon 1 --output top100.csv
     """

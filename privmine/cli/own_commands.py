@@ -9,6 +9,11 @@ OWN_COMMANDS = (
         "Release the most frequent itemsets of DATA under differential privacy.",
     ),
     (
+        "columns",
+        "privmine.cli.columns_command:columns",
+        "Show the names of the columns of FILE, so that you can name them in --transaction, --item and --unit.",
+    ),
+    (
         "plan",
         "privmine.cli.plan_command:plan",
         "Show what a release would find and how exact it would be, before anything is spent.",

@@ -7,13 +7,16 @@ be looked at; nothing that they return may be published about data that may not.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from os import PathLike
+from pathlib import Path
 from typing import Any
 
 from privmine.errors import PrivmineError
 from privmine.evaluation.clock import Progress, nobody
 from privmine.evaluation.experiment import Experiment, whole
 from privmine.evaluation.metrics import measures
-from privmine.evaluation.result_rows import Row, columns
+from privmine.evaluation.result_rows import TEXT_COLUMNS, Row, columns, epsilon_of, key_of
+from privmine.evaluation.results import Results, open_results
 from privmine.evaluation.runner import run_cells
 from privmine.evaluation.truth import Truth
 from privmine.release import Release
@@ -52,6 +55,7 @@ def compare(
     data: str = "baskets",
     workers: int = 1,
     progress: Progress = nobody,
+    resume: str | PathLike[str] | None = None,
 ) -> Any:
     """Run pipelines in simulation and measure each run against the exact data. Uses exact data: not private.
 
@@ -65,13 +69,16 @@ def compare(
         data: the name of the data in the result.
         workers: how many processes; for more than 1, own components must be importable.
         progress: is told what is done.
+        resume: a .csv file, or a folder for Parquet, that keeps every run as it is done. Runs that it has are not
+            made again, so that a comparison that was interrupted goes on, and more `repeats` add runs.
 
     Returns:
-        A tidy pandas frame with one row a run; a list of rows where pandas is not installed.
+        A tidy pandas frame with one row a run; a list of rows where pandas is not installed. ε is a number there, and
+        metrics that do not apply are NaN.
     """
     transactions = _transactions(baskets)
     experiment = Experiment.of(data, pipelines, k, epsilon, repeats)
-    results = _Kept()
+    results: Results = _Kept() if resume is None else open_results(Path(resume))
     failures = run_cells(
         experiment.cells(),
         experiment.pipelines,
@@ -80,13 +87,12 @@ def compare(
         workers=whole(workers, "workers"),
         progress=progress,
     )
+    results.close()
     if failures:
         raise PrivmineError(f"{failures[0].cell}: {failures[0].reason}")
     order = {cell.key: position for position, cell in enumerate(experiment.cells())}
-    rows = sorted(
-        results.rows(), key=lambda row: order[row["data"], row["pipeline"], row["k"], row["epsilon"], row["repeat"]]
-    )
-    return as_frame(rows)
+    rows = [row for row in results.rows() if key_of(row) in order]  # a file may have more than was asked for now
+    return as_frame(sorted(rows, key=lambda row: order[key_of(row)]))
 
 
 def as_frame(rows: list[Row]) -> Any:
@@ -95,7 +101,12 @@ def as_frame(rows: list[Row]) -> Any:
         import pandas as pd
     except ImportError:
         return rows
-    return pd.DataFrame(rows, columns=list(columns()))
+    frame = pd.DataFrame(rows, columns=list(columns()))
+    frame["epsilon"] = [epsilon_of(row) for row in rows]
+    for name in frame.columns.difference([*TEXT_COLUMNS, "epsilon"]):
+        # A metric that no run has would be a column of objects.
+        frame[name] = pd.to_numeric(frame[name])
+    return frame
 
 
 def _transactions(baskets: Any) -> Transactions:

@@ -11,7 +11,7 @@ data, and no result depends on the order of the arguments' elements.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from itertools import combinations, pairwise
 
 import numpy as np
@@ -26,8 +26,6 @@ from privmine.model.numbers import FloatArray
 DEFAULT_LIMIT = 12
 #: A basis of 20 items has a million bins; beyond that memory and noise are out of proportion.
 LONGEST_LIMIT = 20
-#: A search for cliques that takes more steps is left to a library, whose import alone takes as long.
-_MOST_STEPS = 20_000
 
 
 @frozen
@@ -94,56 +92,33 @@ def maximal_cliques(items: Iterable[int], pairs: Iterable[Itemset]) -> list[Item
 
     They come by length, then item order.
     """
-    edges = {(min(pair), max(pair)) for pair in pairs}
-    nodes = sorted({*items, *(item for edge in edges for item in edge)})
-    number = {item: position for position, item in enumerate(nodes)}
-    numbered = [(number[one], number[other]) for one, other in sorted(edges)]
-    found = _few_cliques(len(nodes), numbered)
-    if found is None:
-        import igraph  # here, because it brings its drawing library along, which takes longer than most graphs
-
-        found = igraph.Graph(n=len(nodes), edges=numbered).maximal_cliques(min=2)
-    return in_order(tuple(sorted(nodes[vertex] for vertex in clique)) for clique in found)
+    neighbours: dict[int, set[int]] = {item: set() for item in items}
+    for one, other in pairs:
+        if one != other:
+            neighbours.setdefault(one, set()).add(other)
+            neighbours.setdefault(other, set()).add(one)
+    return in_order(tuple(sorted(clique)) for clique in _cliques(neighbours) if len(clique) >= 2)
 
 
-def _few_cliques(count: int, edges: Iterable[tuple[int, int]]) -> list[list[int]] | None:
-    """The maximal cliques of at least two of the vertices (Bron and Kerbosch, with pivots); None if that takes long.
+def _cliques(neighbours: Mapping[int, Set[int]]) -> Iterator[Itemset]:
+    """Each maximal clique of a graph once (Bron and Kerbosch, with the pivots of Tomita).
 
-    A set of vertices is a number whose bits are its members.
+    Not by igraph, which imports a drawing library with itself: that takes longer than most runs.
     """
-    neighbours = [0] * count
-    for one, other in edges:
-        neighbours[one] |= 1 << other
-        neighbours[other] |= 1 << one
-    found: list[list[int]] = []
-    # Each entry: a clique, the vertices that may extend it, and those that may but were tried before.
-    waiting = [([vertex], neighbours[vertex] >> vertex << vertex, neighbours[vertex] % (1 << vertex))
-               for vertex in range(count) if neighbours[vertex]]  # fmt: skip
-    steps = 0
+    waiting: list[tuple[Itemset, set[int], set[int]]] = [((), set(neighbours), set())]
     while waiting:
-        steps += 1
-        if steps > _MOST_STEPS:
-            return None
-        clique, may, tried = waiting.pop()
-        if not may:
-            if not tried:
-                found.append(clique)
+        # Each item of `open_` and `done` is joined to the whole clique; larger cliques with one of `done` are known.
+        clique, open_, done = waiting.pop()
+        if not open_ and not done:
+            yield clique
+        if not open_:
             continue
-        # Neighbours of one vertex, the pivot, need not be tried here: a clique without it has another vertex.
-        pivot = max(_members(may | tried), key=lambda vertex: (neighbours[vertex] & may).bit_count())
-        for vertex in _members(may & ~neighbours[pivot]):
-            near = neighbours[vertex]
-            waiting.append(([*clique, vertex], may & near, tried & near))
-            may &= ~(1 << vertex)
-            tried |= 1 << vertex
-    return found
-
-
-def _members(bits: int) -> Iterator[int]:
-    while bits:
-        lowest = bits & -bits
-        yield lowest.bit_length() - 1
-        bits ^= lowest
+        # A maximal clique contains the pivot or an item that is not joined to it.
+        pivot = max(open_ | done, key=lambda item: len(open_ & neighbours[item]))
+        for item in open_ - neighbours[pivot]:
+            waiting.append(((*clique, item), open_ & neighbours[item], done & neighbours[item]))
+            open_.remove(item)
+            done.add(item)
 
 
 def in_order(bases: Iterable[Itemset]) -> list[Itemset]:

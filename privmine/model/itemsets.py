@@ -30,6 +30,9 @@ def _items(values: Iterable[int]) -> tuple[int, ...]:
 
 def itemset(items: Iterable[int]) -> Itemset:
     """Bring items into the one form that an itemset has: a sorted tuple without repetition."""
+    # Most are in this form already, and there may be very many of them.
+    if type(items) is tuple and all(type(item) is int for item in items) and all(map(operator.lt, items, items[1:])):
+        return items
     return tuple(sorted(set(_items(items))))
 
 

@@ -80,6 +80,7 @@ class DryRun:
             "requested": request.requested,
             request.budget.definition.field: str(request.budget.amount),
             "guaranteed_epsilon": str(self.guarantee.epsilon),
+            "guaranteed_delta": None if self.guarantee.delta is None else str(self.guarantee.delta),
             "protects": self.protects,
             "data": self.data,
             "columns": dict(request.public.origin.columns),

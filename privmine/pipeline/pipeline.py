@@ -128,6 +128,7 @@ class Pipeline:
         k: int,
         epsilon: Any,
         *,
+        delta: Any = None,
         max_length: int | None = None,
         n_public: bool = False,
         strict: bool = False,
@@ -148,6 +149,7 @@ class Pipeline:
             baskets: a `Transactions`, or an iterable of collections of labels.
             k: how many itemsets.
             epsilon: the privacy budget; a decimal text or a fraction is taken exactly.
+            delta: the δ of (ε, δ)-differential privacy, for example 1e-6; left out, the guarantee is pure ε.
             max_length: the longest itemset to release.
             n_public: publish the exact number of transactions, at the price that the receipt states.
             strict: refuse data whose item universe or layout was taken from the data itself.
@@ -171,6 +173,7 @@ class Pipeline:
         wish = Wish(
             k,
             epsilon,
+            delta=delta,
             max_length=max_length,
             n_public=n_public,
             strict=strict,

@@ -6,7 +6,6 @@ files of a ledger and an output decide, and who is protected; `request` adds wha
 
 from __future__ import annotations
 
-import operator
 from fractions import Fraction
 from os import PathLike
 from pathlib import Path
@@ -16,13 +15,14 @@ from attrs import field, frozen
 from attrs.converters import optional
 
 from privmine.errors import InputError
-from privmine.exact import amount, exact
+from privmine.exact import amount, exact, whole_number
 from privmine.ledger import Ledger
+from privmine.ledger.checks import delta_amount
 from privmine.ledger.entries import DatasetBudget
 from privmine.model import Origin, Public, Request
 from privmine.noise.protocol import NoiseSource
 from privmine.privacy.cost import Cost
-from privmine.privacy.definition import PureDP
+from privmine.privacy.definition import ZCDP, Definition, PureDP
 from privmine.privacy.unit import Unit
 from privmine.release.release_files import check_output
 from privmine.store.transactions import Transactions
@@ -32,17 +32,6 @@ SMALLEST_EPSILON = Fraction(1, 10**6)
 LARGEST_EPSILON = Fraction(10**4)
 #: The work of selecting and covering grows faster than k².
 LARGEST_K = 10_000
-
-
-def whole_number(value: Any, what: str) -> int:
-    """Refuse what is not a whole number of at least 1; `what` begins the sentence."""
-    try:
-        number = operator.index(value)
-    except TypeError:
-        raise InputError(f"{what} must be a whole number, not {value!r}.") from None
-    if isinstance(value, bool) or number < 1:
-        raise InputError(f"{what} must be at least 1, not {value!r}.")
-    return number
 
 
 def number_of_itemsets(value: Any) -> int:
@@ -68,6 +57,15 @@ def budget_of(value: Any) -> Fraction:
     return epsilon
 
 
+def _delta(value: Any) -> Fraction | None:
+    return delta_amount(value, "δ")
+
+
+def definition_at(delta: Fraction | None) -> Definition:
+    """The definition of privacy that budgets are counted in: pure ε, or zCDP where a δ is given."""
+    return PureDP() if delta is None else ZCDP(delta)
+
+
 def _length(value: Any) -> int:
     return whole_number(value, "max_length=")
 
@@ -87,6 +85,7 @@ class Wish:
     Attributes:
         k: how many itemsets to release.
         epsilon: the ε that the release may have.
+        delta: the δ that it may have beside it; None for pure ε.
         max_length: the longest itemset to release, or None.
         n_public: whether to publish the exact number of transactions.
         strict: whether to refuse data whose item universe or layout was taken from the data itself.
@@ -103,6 +102,7 @@ class Wish:
 
     k: int = field(converter=number_of_itemsets)
     epsilon: Fraction = field(converter=budget_of)
+    delta: Fraction | None = field(default=None, converter=_delta, kw_only=True)
     max_length: int | None = field(default=None, converter=optional(_length), kw_only=True)
     n_public: bool = field(default=False, kw_only=True)
     strict: bool = field(default=False, kw_only=True)
@@ -153,7 +153,7 @@ class Wish:
     @property
     def budget(self) -> Cost:
         """What the run may cost."""
-        return PureDP().budget(self.epsilon)
+        return definition_at(self.delta).budget(self.epsilon)
 
     @property
     def is_private(self) -> bool:

@@ -136,23 +136,38 @@ def release_of(
         )
         for row in rows
     ]
-    notes = [*unusable, *([CLOSED] if downward_closed else []), *([ESTIMATED] if len(counts.estimates) else [])]
+    notes = [
+        *unusable,
+        *_large_delta(receipt, total),
+        *([CLOSED] if downward_closed else []),
+        *([ESTIMATED] if len(counts.estimates) else []),
+    ]
     receipt = attrs.evolve(receipt, notes=(*receipt.notes, *notes))
     eligible = counts.itemsets.lengths
     candidates = int(((eligible > 0) & (eligible <= (request.max_length or inf))).sum())
-    # What a choice by estimates tells of the noise in the counts is not known.
-    selection = None if len(counts.estimates) else Chosen(candidates, cutoff)
+    selection = Chosen(candidates, cutoff, by_estimates=len(counts.estimates) > 0)
     return Release(
         tuple(itemsets), request.requested, total, total_error, receipt, kept[-1], selection, joint=counts.joint
     )
 
 
+def _large_delta(receipt: Receipt, total: float) -> list[str]:
+    """What to say of a δ that promises little; no warning, which could be made an error and cost the paid release."""
+    delta = receipt.guarantee.delta
+    if delta is None or float(delta) * total <= 1:
+        return []
+    return [
+        "δ is larger than 1 divided by the number of transactions. With such a δ, publishing a whole transaction, "
+        "chosen at random, would be allowed. Use a far smaller δ next time"
+    ]
+
+
 def _chosen(counts: NoisyCounts, request: Request, downward_closed: bool) -> tuple[list[int], float | None]:
-    """The positions to release, and the largest noisy count that is not among them."""
+    """The positions to release, and the largest noisy count or estimate that is not among them."""
     if downward_closed:
         return closed_top(counts, request.k, request.max_length)
     rows = counts.top(request.k + 1, request.max_length)
-    return rows[: request.k], float(counts.counts[rows[request.k]]) if len(rows) > request.k else None
+    return rows[: request.k], float(counts.shown[rows[request.k]]) if len(rows) > request.k else None
 
 
 def _kept_laws(laws: Iterable[NoiseLaw | None], part: StageComponent) -> tuple[list[KeptLaw | None], list[str]]:

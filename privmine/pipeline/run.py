@@ -16,16 +16,7 @@ from privmine.curator import Access, Curator, close
 from privmine.errors import ContractError, DataError, PluginError, PrivmineError, PrivmineWarning, StageError
 from privmine.hooks.components import check_stage_method
 from privmine.hooks.specs import PROJECT, Observers, Stages
-from privmine.model import (
-    DATA_STAGES,
-    STAGES,
-    BasisSet,
-    BudgetPlan,
-    Elements,
-    Estimate,
-    NoisyCounts,
-    Request,
-)
+from privmine.model import DATA_STAGES, STAGES, BasisSet, BudgetPlan, Elements, Estimate, NoisyCounts, Request
 from privmine.noise.protocol import NoiseSource
 from privmine.privacy.cost import Cost, Meter
 from privmine.store.abstract import Store

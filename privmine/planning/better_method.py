@@ -10,6 +10,7 @@ from privmine.pipeline import DEFAULT_METHOD
 from privmine.planning.adviser import installed_methods
 from privmine.planning.forecast import Forecast, Simulator
 from privmine.planning.population import population_of
+from privmine.privacy.definition import PureDP
 from privmine.privacy.unit import Unit
 from privmine.release import Release
 
@@ -30,6 +31,8 @@ def better_method(release: Release, max_length: int | None = None) -> tuple[Fore
     methods = installed_methods()
     if RIVAL not in methods or DEFAULT_METHOD not in methods or release.requested > MOST_ITEMSETS:
         return None
+    if not isinstance(release.receipt.definition, PureDP):
+        return None  # Methods are compared at equal ε.
     try:
         like = population_of(
             release, is_public=False, transactions=None, items=None, unit=release.receipt.unit or Unit()

@@ -10,11 +10,12 @@ from typing import Any
 from attrs import evolve
 
 from privmine.errors import BudgetError, InputError
+from privmine.exact import whole_number
 from privmine.ledger import Ledger
 from privmine.ledger.checks import refuse_another_unit
 from privmine.model import DATA_STAGES, BasisSet
 from privmine.pipeline import DEFAULT_METHOD, Pipeline
-from privmine.pipeline.request import LARGEST_EPSILON, SMALLEST_EPSILON, whole_number
+from privmine.pipeline.request import LARGEST_EPSILON, SMALLEST_EPSILON
 from privmine.planning.adviser import advise, installed_methods
 from privmine.planning.patterns import AS_GIVEN
 from privmine.planning.plan_result import CurvePoint, Plan, Shape, Share

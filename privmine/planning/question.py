@@ -10,13 +10,13 @@ from typing import Any
 from attrs import frozen
 
 from privmine.errors import InputError
-from privmine.exact import exact
+from privmine.exact import exact, whole_number
 from privmine.ledger import Ledger
 from privmine.ledger.checks import unit_name
 from privmine.ledger.entries import TRANSACTION
 from privmine.model import BasisSet, itemset_count
 from privmine.model.bases import DEFAULT_LIMIT, LONGEST_LIMIT
-from privmine.pipeline.request import budget_of, number_of_itemsets, whole_number
+from privmine.pipeline.request import budget_of, number_of_itemsets
 from privmine.privacy.unit import Unit
 
 #: The number of items enters by its logarithm only, so that a guess will do.

@@ -12,7 +12,7 @@ from attrs import field, frozen
 
 from privmine.errors import BudgetError, ContractError
 from privmine.exact import amount, exact
-from privmine.privacy.guarantee import Guarantee
+from privmine.privacy.guarantee import Guarantee, equation
 from privmine.privacy.noise import Noise
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class Cost:
     definition: Definition
 
     def __str__(self) -> str:
-        return f"{self.definition.symbol} = {self.number}"
+        return equation(self.definition.symbol, self.number)
 
     def __format__(self, spec: str) -> str:
         return format(str(self), spec)

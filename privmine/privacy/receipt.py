@@ -146,8 +146,29 @@ class Receipt:
         return str(self)
 
     def _repr_html_(self) -> str:
-        """For notebooks."""
-        return f"<ul>{''.join(f'<li>{escape(line)}</li>' for line in self.lines())}</ul>"
+        """For notebooks: a statement a row, and the charges as a table of their own."""
+
+        def row(*cells: str, tag: str = "td") -> str:
+            return f"<tr>{''.join(f'<{tag}>{escape(printable(cell))}</{tag}>' for cell in cells)}</tr>"
+
+        def statements(lines: list[str]) -> str:
+            parted = (line.partition(": ") for line in lines)
+            return f"<table><tbody>{''.join(row(subject, rest) for subject, _, rest in parted)}</tbody></table>"
+
+        heading = row(f"charge {self.definition.symbol}", "stage", "asked for", "mechanism", tag="th")
+        charges = "".join(
+            row(
+                charge.cost.number,
+                f"{charge.stage} ({charge.component})",
+                charge.query,
+                charge.mechanism + charge.caveat,
+            )
+            for charge in self.charges
+        )
+        return (
+            f"<div class='privmine'>{statements(self.head())}<table><thead>{heading}</thead><tbody>{charges}</tbody>"
+            f"</table>{statements(self.foot())}</div>"
+        )
 
     def lines(self) -> list[str]:
         """The receipt in words, one statement a line."""

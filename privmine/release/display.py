@@ -16,6 +16,9 @@ SHOWN = 20
 DEFAULT_LEVEL = 0.95
 #: One of them stands wherever intervals are shown.
 CORRECTED = "Intervals allow for the choice of the largest noisy counts: those of the last rows reach further down."
+ESTIMATES = (
+    "Intervals allow for the choice of the largest estimates: they are wider, whatever the choice tells of the noise."
+)
 CAVEAT = "The last rows are probably too high: they were selected because their noisy counts were large."
 
 
@@ -50,7 +53,9 @@ def caveat(release: Release) -> str:
     """What a reader of the intervals must know."""
     if release.selection is None:
         return CAVEAT
-    return "" if release.selection.cutoff is None else CORRECTED
+    if release.selection.cutoff is None:
+        return ""
+    return ESTIMATES if release.selection.by_estimates else CORRECTED
 
 
 def headline(release: Release) -> str:

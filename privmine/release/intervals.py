@@ -45,9 +45,11 @@ class TabulatedLaw:
 
     @classmethod
     def of(cls, law: NoiseLaw) -> TabulatedLaw:
-        """Ask any law for its half-widths."""
+        """Ask any law for its half-widths, all at once by a method `half_widths(levels)` if it has one."""
         try:
-            return cls((level, law.half_width(level)) for level in _TABULATED)
+            many = getattr(law, "half_widths", None)
+            widths = [law.half_width(level) for level in _TABULATED] if many is None else many(_TABULATED)
+            return cls(zip(_TABULATED, widths, strict=True))
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # A law that exits would take a release along that is paid for.

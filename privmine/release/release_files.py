@@ -63,8 +63,8 @@ def to_json(release: Release, level: float = DEFAULT_LEVEL) -> str:
     rows = [
         {
             "items": list(found.items),
-            "count": found.count,
             "support": found.support,
+            "count": found.count,
             "ci_low": low,
             "ci_high": high,
             "standard_error": found.standard_error,
@@ -164,7 +164,7 @@ def save(release: Release, path: str | Path, level: float = DEFAULT_LEVEL, *, pl
     """
     path = check_output(path, plain=plain)
     check_level(level)
-    contents = {path: to_plain_csv(release, level).encode() if plain else WRITERS[path.suffix.lower()](release, level)}
+    contents = {path: to_plain_csv(release, level) if plain else WRITERS[path.suffix.lower()](release, level)}
     if plain:
         # First what makes the release whole: a plain file alone would be rows without a receipt.
         contents = {beside(path): to_json(release, level).encode(), **contents}
@@ -266,8 +266,11 @@ def _selection(values: Any) -> Chosen | None:
     """How itemsets were chosen; files of earlier versions do not tell."""
     if values is None:
         return None
-    numbers = (None if values[name] is None else _number(values[name]) for name in ("cutoff", "missing"))
-    return Chosen(_whole_number(values["candidates"], 0, LARGEST), *numbers)
+    cutoff, missing = (None if values[name] is None else _number(values[name]) for name in ("cutoff", "missing"))
+    by_estimates = values.get("by_estimates", False)
+    if type(by_estimates) is not bool:
+        raise InputError("by_estimates in it must be true or false")
+    return Chosen(_whole_number(values["candidates"], 0, LARGEST), cutoff, missing, by_estimates)
 
 
 def _number(value: Any, least: float = -LARGEST, most: float = LARGEST) -> float:

@@ -34,14 +34,14 @@ def beside(path: Path) -> Path:
 
 def rows_of(release: Release, level: float) -> tuple[list[str], list[list[Any]]]:
     """Names of columns, and readable rows."""
-    names = ["rank", "itemset", "length", "count", "support", "ci_low", "ci_high"]
+    names = ["rank", "itemset", "support", "count", "length", "ci_low", "ci_high"]
     rows = [
         [
             rank,
             _text(found.items),
-            len(found.items),
-            round(found.count),
             round(found.support, 4),
+            round(found.count),
+            len(found.items),
             round(low),
             round(high),
         ]
@@ -58,14 +58,19 @@ def _text(items: tuple[Any, ...]) -> str:
     return f"'{text}" if text.startswith(_FORMULA) else text
 
 
-def to_plain_csv(release: Release, level: float) -> str:
-    """Rows alone; a program or a spreadsheet opens them as they are."""
+def to_plain_csv(release: Release, level: float) -> bytes:
+    """Rows alone; a program or a spreadsheet opens them as they are.
+
+    Spreadsheets take text for that of an old code page unless a mark of the byte order tells that it is UTF-8. What is
+    ASCII alone needs none.
+    """
     out = io.StringIO()
     names, rows = rows_of(release, level)
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(names)
     writer.writerows(rows)
-    return out.getvalue()
+    text = out.getvalue()
+    return text.encode("ascii" if text.isascii() else "utf-8-sig")
 
 
 def kept_rows(release: Release, lines: Iterable[str]) -> list[int]:

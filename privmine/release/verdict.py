@@ -79,7 +79,8 @@ class Verdict:
 def verdict_of(release: Release) -> Verdict:
     """Judge a release."""
     intervals = release.intervals()
-    chosen = release.selection
+    # What estimates listed says nothing of what other runs would.
+    chosen = None if release.selection is None or release.selection.by_estimates else release.selection
     cutoff = None if chosen is None else chosen.cutoff
     found_from = None
     doubtful = 0 if chosen is not None else None

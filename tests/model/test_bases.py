@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from itertools import combinations
-from random import Random
 
 import igraph
 import numpy as np
 import pytest
+from graph_strategies import graphs
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,20 +17,10 @@ from privmine.api import (
     balanced_groups,
     error_variance,
     groups_of_three,
-    in_order,
     maximal_cliques,
     split_clique,
     without_contained,
 )
-
-
-@st.composite
-def graphs(draw: st.DrawFn, max_items: int = 11) -> tuple[list[int], list[Itemset]]:
-    """Items and some pairs of them."""
-    items = draw(st.lists(st.integers(0, 40), unique=True, min_size=1, max_size=max_items))
-    possible = list(combinations(sorted(items), 2))
-    pairs = draw(st.lists(st.sampled_from(possible), unique=True, max_size=16)) if possible else []
-    return items, pairs
 
 
 def test_error_variance_of_a_single_basis() -> None:
@@ -79,25 +69,6 @@ def test_maximal_cliques_of_a_known_graph() -> None:
     assert maximal_cliques([], []) == []
 
 
-@pytest.mark.parametrize("seed", range(40))
-def test_maximal_cliques_are_those_of_igraph(seed: int) -> None:
-    """Graphs of all densities, as a library finds their cliques that nobody here wrote."""
-    random = Random(seed)  # noqa: S311 - a graph protects nothing
-    size, density = random.randint(1, 30), random.random()
-    pairs = [pair for pair in combinations(range(size), 2) if random.random() < density]
-    found = igraph.Graph(n=size, edges=pairs).maximal_cliques(min=2)
-    assert maximal_cliques(range(size), pairs) == in_order(tuple(sorted(clique)) for clique in found)
-
-
-def test_a_search_for_very_many_cliques_is_left_to_the_library(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What takes too many steps here is found there, and is the same."""
-    pairs = [pair for pair in combinations(range(12), 2) if pair[0] // 2 != pair[1] // 2]
-    found = maximal_cliques(range(12), pairs)
-    assert len(found) == 2**6
-    monkeypatch.setattr("privmine.model.bases._MOST_STEPS", 5)
-    assert maximal_cliques(range(12), pairs) == found
-
-
 @given(graphs(), st.randoms())
 def test_maximal_cliques_do_not_depend_on_order(graph: tuple[list[int], list[Itemset]], random) -> None:  # type: ignore[no-untyped-def]
     """Shuffled items and reversed, repeated pairs give the same list; every clique is one and is maximal."""
@@ -112,6 +83,23 @@ def test_maximal_cliques_do_not_depend_on_order(graph: tuple[list[int], list[Ite
         for item in set(items) - set(clique):
             assert any((min(item, member), max(item, member)) not in edges for member in clique)
     assert edges == {pair for clique in cliques for pair in combinations(clique, 2)}
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_maximal_cliques_are_those_of_igraph(seed: int) -> None:
+    """Random graphs of 60 items, sparse to dense, have the cliques that igraph finds."""
+    random = np.random.default_rng(seed)
+    adjacent = np.triu(random.random((60, 60)) < (seed + 1) / 25, k=1)
+    pairs = [(int(one), int(other)) for one, other in zip(*np.nonzero(adjacent), strict=True)]
+    expected = igraph.Graph(n=60, edges=pairs).maximal_cliques(min=2)
+    assert maximal_cliques(range(60), pairs) == sorted(
+        (tuple(sorted(clique)) for clique in expected), key=lambda clique: (len(clique), clique)
+    )
+
+
+def test_a_pair_of_an_item_with_itself_is_no_clique() -> None:
+    """Such a pair joins nothing."""
+    assert maximal_cliques([1, 2], [(1, 1), (1, 2)]) == [(1, 2)]
 
 
 @given(st.integers(0, 40), st.integers(2, 20))

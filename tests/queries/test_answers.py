@@ -11,11 +11,16 @@ from privmine.errors import InputError
 from privmine.privacy import Sensitivity
 from privmine.queries import (
     BinCounts,
+    HeldHistogram,
+    ItemCutoff,
     ItemSupports,
     LengthHistogram,
+    MomentMatrix,
     PairSupports,
     Query,
     RankGap,
+    RankSupport,
+    StateCounts,
     SumQuery,
     Supports,
     TruncatedSupports,
@@ -44,6 +49,14 @@ ANSWERS: list[tuple[Query, list[int]]] = [
     (RankGap(rank=5, low=2, high=3), [-1, 0]),
     (RankGap(rank=5, low=2, high=3, max_length=1), [-3, -2]),
     (RankGap(rank=4, low=2, high=3, max_length=1), [-2, -1]),
+    (RankSupport(rank=5), [2]),
+    (RankSupport(rank=5, max_length=1), [0]),
+    (ItemCutoff(rank=1, low=1, high=4), [0, 0, -1, -2]),
+    (ItemCutoff(rank=5, low=2, high=3, max_length=1), [-2, -1]),
+    (ItemCutoff(rank=5, low=2, high=3, max_length=2), [0, 0]),
+    (HeldHistogram((0, 1, 3)), [1, 2, 2]),
+    (HeldHistogram((0, 1), [(0,), (1, 2)]), [1, 4]),
+    (StateCounts((0, 1), [3, 0]), [2, 1, 2]),
     (SumQuery(lengths, 2, 3), [9, 0]),
     (SumQuery(lengths, 2, 4), [9, -1]),
     (SumQuery(lengths, 2, 4, 4), [7, 0]),
@@ -58,7 +71,9 @@ ANSWERS: list[tuple[Query, list[int]]] = [
 @pytest.mark.parametrize(("query", "answer"), ANSWERS, ids=lambda value: getattr(value, "name", ""))
 def test_the_exact_answer(query: Query, answer: list[int]) -> None:
     """Counted by hand in five baskets."""
-    assert query.evaluate(STORE).tolist() == answer
+    found = query.evaluate(STORE)
+    assert found.tolist() == answer
+    assert found.dtype == np.int64
     assert query.size == len(answer)
 
 
@@ -69,6 +84,11 @@ SENSITIVITIES: list[tuple[Query, tuple[int, int, int, bool]]] = [
     (BinCounts([(0,), (1, 2), ()]), (3, 3, 1, True)),
     (LengthHistogram(7), (1, 1, 1, True)),
     (RankGap(2, 3, 7), (5, 5, 1, False)),
+    (ItemCutoff(2, 3, 7), (5, 5, 1, False)),
+    (RankSupport(7), (1, 1, 1, True)),
+    (HeldHistogram((0, 1, 4)), (1, 1, 1, True)),
+    (HeldHistogram((0, 1, 4), [(0,), (1, 2)]), (1, 1, 1, True)),
+    (StateCounts((0, 1), [3, 0]), (1, 1, 1, True)),
     (SumQuery(lengths, 2, 4), (4, 16, 4, False)),
     (SumQuery(lengths, 2, 4, 9), (4, 9, 4, False)),
     (SumQuery(lengths, 2, 2, 9), (2, 4, 2, False)),
@@ -97,6 +117,7 @@ def test_the_declared_sensitivity(query: Query, norms: tuple[int, int, int, bool
         (PairSupports((4, 0, 2)), [(0, 2), (0, 4), (2, 4)]),
         (Supports([(), (1, 0)]), [(), (0, 1)]),
         (RankGap(2, 3, 5), [3, 4, 5]),
+        (ItemCutoff(2, 3, 5), [3, 4, 5]),
         (LengthHistogram(2), [0, 1, 2]),
         (TruncatedSupports(k=1, max_length=2, item_count=3, gamma=0), [(0,), (1,), (2,), (0, 1), (0, 2), (1, 2)]),
     ],
@@ -117,6 +138,8 @@ def test_a_receipt_tells_the_size_of_a_histogram() -> None:
     """How many bases, and the longest of them."""
     assert BinCounts([(0,), (1, 2)]).name == "bins of 2 bases of up to 2 items"
     assert BinCounts([]).name == "bins of 0 bases of up to 0 items"
+    assert HeldHistogram((0, 1)).name == "transactions by how many items they contain"
+    assert HeldHistogram((0, 1), [(0,), (1,)]).name == "transactions by how many of 2 itemsets they contain"
 
 
 def test_queries_are_values() -> None:
@@ -145,6 +168,10 @@ def test_the_largest_bounds_are_accepted() -> None:
     assert WeightedSupports(1, ITEMS, []).sensitivity.l1 == 0
     assert SumQuery(lengths, 0, 1, 1).size == 0
     assert SumQuery(lengths, 2**24, 1).size == 2**24
+    assert MomentMatrix(range(100)).size == 101 * 100 // 2 + 1
+    assert StateCounts(range(62), [2**62 - 1]).size == 2
+    with pytest.raises(InputError, match="62 items at most, not 63"):
+        StateCounts(range(63), [0])
     assert WeightedSupports(1, ITEMS, [0, 2**31, -(2**31)]).sensitivity.linf == 2**31
     for weight in (2**31 + 1, -(2**31) - 1):
         with pytest.raises(InputError, match="must not exceed"):

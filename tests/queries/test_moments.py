@@ -42,7 +42,8 @@ def test_few_items_have_a_matrix_too(items):
     """Without items the matrix is N alone; with one it has two values."""
     query = MomentMatrix(items)
     assert query.evaluate(store([[2], [2, 3], [0]])).tolist() == [3, 1][: query.size]
-    assert query.matrix([3, 1][: query.size]).shape == (len(items) + 1,) * 2
+    matrix = query.matrix([3, 1][: query.size])
+    assert (matrix.shape, matrix.dtype) == ((len(items) + 1,) * 2, np.float64)
 
 
 def test_too_many_items_are_refused():

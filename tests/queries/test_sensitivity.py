@@ -188,6 +188,15 @@ def test_rank_gap_pads_with_zero() -> None:
     np.testing.assert_array_equal(query.evaluate(store([[0], [0]])), [-2, 0, 0, 0, 0, 0, 0])
 
 
+def test_a_cutoff_rises_and_falls_at_once() -> None:
+    """One transaction raises the score of one number of items and lowers that of another: not monotone."""
+    query = ItemCutoff(rank=3, low=1, high=4)
+    baskets = [[0]] * 5 + [[1]] * 5 + [[2]] * 3
+    change = query.evaluate(store([*baskets, [2]])) - query.evaluate(store(baskets))
+    assert change.tolist() == [1, 0, 0, -1]
+    assert not query.sensitivity.monotone
+
+
 def test_rank_support_is_the_support_at_that_rank() -> None:
     """Ranks count itemsets by falling support, and beyond what occurs the support is 0."""
     baskets = [[0], [0, 1], [0, 1]]

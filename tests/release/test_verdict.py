@@ -66,7 +66,7 @@ def test_intervals_hold_for_what_is_chosen() -> None:
     reach = tail.quantile(0.025)
     fixed = np.abs(noisy[chosen] - exact[chosen]) <= reach
     assert fixed.mean() < 0.9
-    assert 0.94 <= covered.mean() <= 0.98
+    assert 0.93 <= covered.mean() <= 0.97
     assert (low < noisy[chosen]).all()
     assert (high >= noisy[chosen]).all()
 

@@ -5,18 +5,17 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from contextlib import suppress
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
 from attrs import define, field, frozen
+from honest_component import FEW, TELLING, Honest, NoHook, selected
 
 from privmine.api import (
     Curator,
     Elements,
     IntArray,
-    ItemSupports,
     Query,
     Request,
     Sensitivity,
@@ -29,33 +28,8 @@ from privmine.testing import (
     FlawedComponentError,
     check_component,
     find_flaws,
-    odd_cases,
     parametrize_components,
-    random_case,
 )
-
-FEW = [odd_cases()[0], random_case(3, k=12)]
-#: Where each mutant shows: nothing to count, no items at all, and enough of both.
-TELLING = [odd_cases()[0], odd_cases()[2], random_case(3, k=12), random_case(4, items=16, k=30)]
-
-
-def selected(request: Request, curator: Curator, n: int = 2, epsilon: Fraction | None = None) -> tuple[int, ...]:
-    """What an honest selection of n items answers."""
-    chosen = curator.choose(ItemSupports(len(request.public.universe)), n, epsilon)
-    return tuple(item for (item,) in chosen.chosen)  # type: ignore[misc]
-
-
-@frozen
-class Honest:
-    """Selects two items.
-
-    Privacy: two draws of the exponential mechanism on supports.
-    """
-
-    @hookimpl
-    def select_elements(self, request: Request, curator: Curator) -> Elements:
-        """Choose."""
-        return Elements(selected(request, curator))
 
 
 @frozen
@@ -353,18 +327,6 @@ class MisspeltArgument(Honest):
 
     @hookimpl
     def select_elements(self, requets: Request) -> Elements:
-        """Never called."""
-        return Elements(())
-
-
-@frozen
-class NoHook:
-    """Lacks the decorator.
-
-    Privacy: looks at nothing.
-    """
-
-    def select_elements(self) -> Elements:
         """Never called."""
         return Elements(())
 

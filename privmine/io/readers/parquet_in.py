@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from privmine.errors import DataError
+from privmine.io.readers.files_in import advance
 from privmine.io.readers.tables import BATCH_ROWS, SAMPLE_ROWS, Batches, RowGuard, Table, arrow, is_text, kinds_of
 
 
@@ -25,8 +26,12 @@ def parquet_table(paths: Sequence[Path], name: str) -> Table:
         # The codes that the file has for texts are kept: decoding them is most of the work.
         coded = [column for column in wanted if is_text(schema.field(column).type)]
         for path in paths:
-            for batch in _rows(_opened(path, coded), BATCH_ROWS, wanted):
+            file = _opened(path, coded)
+            # Arrow reads the file itself; the rows done tell about how many of its bytes are.
+            bytes_a_row = path.stat().st_size / max(1, file.metadata.num_rows)
+            for batch in _rows(file, BATCH_ROWS, wanted):
                 yield batch.select(wanted)
+                advance(round(batch.num_rows * bytes_a_row))
 
     return Table(name, columns, kinds, batches, _complaint)
 

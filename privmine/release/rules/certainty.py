@@ -176,7 +176,8 @@ class Certainty:
     @property
     def _cutoff(self) -> float:
         selection = self._release.selection
-        return -np.inf if selection is None or selection.cutoff is None else selection.cutoff
+        is_known = selection is not None and selection.cutoff is not None and not selection.by_estimates
+        return selection.cutoff if is_known else -np.inf  # type: ignore[union-attr, return-value]
 
     def chances(self) -> FloatArray:
         """For each rule the probability that noise alone makes its lift so large, where the exact one is 1.
@@ -217,6 +218,10 @@ class Certainty:
             cutoff = np.minimum(np.maximum(needed, others * scale), value)
             ends = chosen_intervals(value, tail, cutoff, candidates, self._level)
             low[rules], high[rules] = (value - ends[0]) / one, (ends[1] - value) / one
+        if selection is not None and selection.by_estimates:
+            # How estimates choose is not known, so that nothing narrower holds than for a rule that is listed at all.
+            down, up = self._reach()
+            low, high = np.maximum(low, down), np.maximum(high, up)
         return low, high
 
 
