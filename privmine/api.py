@@ -58,7 +58,7 @@ if TYPE_CHECKING:
         without_contained,
     )
     from privmine.noise.laws import NoiseSum
-    from privmine.privacy import Charge, Cost, Noise, PureDP, Sensitivity, at_epsilon
+    from privmine.privacy import ZCDP, Charge, Cost, Noise, PureDP, Sensitivity, at_epsilon
     from privmine.privacy.unit import Unit
     from privmine.queries import (
         BinCounts,
@@ -91,6 +91,7 @@ __all__ = [
     "DATA_STAGES",
     "DEFAULT_LIMIT",
     "STAGES",
+    "ZCDP",
     "Answer",
     "BasisSet",
     "BinCounts",

@@ -32,6 +32,7 @@ class ItemsetMiner:
     Args:
         k: how many itemsets to release.
         epsilon: the privacy budget ε of one `fit`; there is no default for it.
+        delta: the δ of (ε, δ)-differential privacy; left out, the guarantee is pure ε.
         method: a whole pipeline by name, or a `Pipeline`.
         max_length: the longest itemset to release.
         downward_closed: release only itemsets of which every subset is released as well, as rules need it.
@@ -59,6 +60,7 @@ class ItemsetMiner:
         k: int,
         epsilon: Any,
         *,
+        delta: Any = None,
         method: str | Pipeline = DEFAULT_METHOD,
         max_length: int | None = None,
         downward_closed: bool = False,
@@ -77,6 +79,7 @@ class ItemsetMiner:
     ) -> None:
         self.k = k
         self.epsilon = epsilon
+        self.delta = delta
         self.method = method
         self.max_length = max_length
         self.downward_closed = downward_closed

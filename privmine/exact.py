@@ -1,7 +1,8 @@
-"""Numbers as the fractions that their text means."""
+"""Numbers from outside: as the fractions that their text means, and as whole numbers."""
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable
 from fractions import Fraction
 from math import isfinite
@@ -30,6 +31,17 @@ def exact(value: Any, what: str = A_NUMBER) -> Fraction:
         return Fraction(text)
     except (ValueError, ZeroDivisionError):
         raise InputError(f"{what} must be a number such as 0.5 or 1/3, not {value!r}.") from None
+
+
+def whole_number(value: Any, what: str) -> int:
+    """Refuse what is not a whole number of at least 1; `what` begins the sentence."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise InputError(f"{what} must be a whole number, not {value!r}.") from None
+    if isinstance(value, bool) or number < 1:
+        raise InputError(f"{what} must be at least 1, not {value!r}.")
+    return number
 
 
 def amount(value: Fraction) -> str:

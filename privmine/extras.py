@@ -11,6 +11,7 @@ from privmine.errors import InputError
 EXTRA_OF = {
     "duckdb": "tables",
     "hypothesis": "audit",
+    "igraph": "plots",
     "matplotlib": "plots",
     "openpyxl": "excel",
     "pandas": "pandas",

@@ -34,7 +34,7 @@ _copy = partial(click.option, panel="The copy")
 
 
 @click.command()
-@click.argument("paths", nargs=-1, metavar="[DATA] OUT")
+@click.argument("paths", nargs=-1, type=click.Path(), metavar="[DATA]... OUT")
 @_copy(
     "--to",
     "layout_of_copy",
@@ -56,11 +56,12 @@ def convert(paths: tuple[str, ...], layout_of_copy: str | None, force: bool, rea
 
     Example:  privmine convert orders.csv orders.parquet --transaction order_id --item product --to list
     """
-    if len(paths) != (1 if "sql" in reading.given else 2):
+    *sources, _ = paths or ("",)
+    if not paths or bool(sources) == ("sql" in reading.given):
         raise InputError(
             "Name the source and the copy: privmine convert orders.csv orders.parquet. With --sql, name OUT only."
         )
-    data = None if "sql" in reading.given else paths[0]
+    data = tuple(sources)
     place = target(paths[-1], layout_of_copy)
     _refuse_units(reading, place)
     reading.spare(data, *place.files)

@@ -13,17 +13,22 @@ from typing import Any, Final, TypeAlias
 import rich_click as click
 from attrs import evolve, field, frozen
 
+from privmine.cli.reading_progress import reading_progress
 from privmine.cli.screen import progress
+from privmine.cli.spelling import in_shell
 from privmine.errors import InputError
 from privmine.files import at_home, spare
 from privmine.io.readers.dispatch import read, read_asked
 from privmine.io.readers.options import LAYOUTS, ReadOptions
 from privmine.io.readers.plugin_readers import plugin_readers, read_text
+from privmine.io.respelling import questionable
 from privmine.model import Origin
 from privmine.store.disk import SUFFIX
 from privmine.store.transactions import Transactions
 
 Callback: TypeAlias = Callable[..., Any]
+#: The files and patterns that a command names.
+Paths: TypeAlias = tuple[str, ...]
 
 _data = partial(click.option, panel="The data")
 _unit = partial(click.option, panel="Who is protected: one transaction, unless another unit is named")
@@ -41,17 +46,24 @@ _HOW_IT_IS_READ: Final = (
     ),
     _data(
         "--items",
+        type=click.Path(),
         metavar="FILE",
         help="The public item universe: a text file with one item per line, or a JSON list. Other items are dropped.",
     ),
-    _data("--names", metavar="FILE", help="Labels for items that are numbers: one per line, the label of 0 first."),
+    _data(
+        "--names",
+        type=click.Path(),
+        metavar="FILE",
+        help="Labels for items that are numbers: one per line, the label of 0 first.",
+    ),
     _data("--sql", metavar="QUERY", help="Read the result of a DuckDB query instead of a file."),
     _data(
         "--database",
+        type=click.Path(),
         metavar="PLACE",
         help="Where the query runs: an SQLite or DuckDB file, or postgresql://user@host/name.",
     ),
-    _data("--separator", metavar="CHAR", help="The separator between the cells of a line."),
+    _data("--separator", metavar="CHAR", help="The separator between the cells of a line: one character, or `tab`."),
     _data("--encoding", metavar="NAME", help="The encoding of a text file, if it is not UTF-8."),
     _data("--multiline-cells", is_flag=True, help="Allow line breaks in quoted cells."),
     _data(
@@ -60,6 +72,9 @@ _HOW_IT_IS_READ: Final = (
         help="About how much memory reading and counting may take, such as 2GB; the rest goes to temporary files.",
     ),
     _data("--drop-missing", is_flag=True, help="Ignore missing items instead of refusing the data."),
+    _data("--sheet", metavar="NAME", help="The sheet of an Excel workbook, if it has several."),
+    _data("--trim", is_flag=True, help="Ignore blanks at the ends of item labels, also in --items."),
+    _data("--fold-case", is_flag=True, help="Ignore the case of item labels, also in --items."),
 )
 _WHOSE_IT_IS: Final = (
     _unit(
@@ -72,6 +87,11 @@ _WHOSE_IT_IS: Final = (
         help="How many transactions of a unit count at most; the noise grows in proportion.",
     ),
     _unit("--merge-by", metavar="COL", help="Protect everything of one unit by merging its transactions into one."),
+    _unit(
+        "--drop-missing-units",
+        is_flag=True,
+        help="Drop rows without a unit instead of refusing the data; the receipt says so.",
+    ),
 )
 #: How a tab is typed in most shells.
 _TAB: Final = r"\t"
@@ -92,9 +112,9 @@ class DataOptions:
     given: Mapping[str, Any] = field(repr=False)
     readers: Mapping[str, str] = field(factory=dict, repr=False)
 
-    def names_data(self, path: str | None) -> bool:
+    def names_data(self, paths: Paths) -> bool:
         """Whether there is a file or a query; options about data that is not there are refused."""
-        named = path is not None or "sql" in self.given or bool(self.readers)
+        named = bool(paths) or "sql" in self.given or bool(self.readers)
         if not named and self.given:
             option = f"--{min(self.given).replace('_', '-')}"
             raise InputError(
@@ -103,14 +123,18 @@ class DataOptions:
         return named
 
     @staticmethod
-    def is_store(path: str | None) -> bool:
+    def is_store(paths: Paths) -> bool:
         """Whether the data is a store on disk, which itself says what its universe is and who is protected."""
-        return path is not None and path.lower().endswith(SUFFIX)
+        return len(paths) == 1 and paths[0].lower().endswith(SUFFIX)
 
-    def spare(self, path: str | None, *targets: Path) -> None:
+    def spare(self, paths: Paths, *targets: Path) -> None:
         """Refuse to write over anything that is read."""
-        matches = glob(str(at_home(path or "")), recursive=True)  # noqa: PTH207 - the pattern may be absolute
-        sources = [path, *matches, *(self.given.get(name) for name in ("items", "names", "database"))]
+        matches = [
+            match
+            for path in paths
+            for match in glob(str(at_home(path)), recursive=True)  # noqa: PTH207 - the pattern may be absolute
+        ]
+        sources = [*paths, *matches, *(self.given.get(name) for name in ("items", "names", "database"))]
         for target in targets:
             spare(target, (source for source in sources if source is not None))
 
@@ -119,11 +143,11 @@ class DataOptions:
         """The options, checked; what is wrong with them shows before any data is read."""
         return ReadOptions.of(**{name: value for name, value in self.given.items() if name not in _SOURCES})
 
-    def read(self, path: str | None, accept: Callable[[Origin], None] = lambda _: None) -> Transactions:
+    def read(self, paths: Paths, accept: Callable[[Origin], None] = lambda _: None) -> Transactions:
         """Read the data, and tell what was guessed of it before the rows are read.
 
         Args:
-            path: the file, or None with a query.
+            paths: the files; none with a query.
             accept: refuses data by how it will be read, if need be.
         """
 
@@ -132,11 +156,19 @@ class DataOptions:
             tell_guesses(origin)
 
         sources = {name: self.given.get(name) for name in _SOURCES}
-        if self.readers and (path is not None or any(sources.values()) or len(self.readers) > 1):
+        if self.readers and (paths or any(sources.values()) or len(self.readers) > 1):
             raise InputError(f"--{min(self.readers)} names the data itself. Name a file, a query or this, only one.")
         asked = evolve(self.asked, listener=listener)
-        with progress("Reading the data …"):
-            return read_text(self.readers, asked) if self.readers else read_asked(path, asked, **sources)
+        question = None if asked.items is None or asked.respelling is not None else questionable(asked.items)
+        if question is not None:
+            click.echo(f"privmine: {in_shell(question)}", err=True)
+        if self.readers:
+            with progress("Reading the data …"):
+                return read_text(self.readers, asked)
+        # One file as itself: a list of files has no name of its own in the receipt.
+        source = (paths[0] if len(paths) == 1 else list(paths)) if paths else None
+        with reading_progress(paths):
+            return read_asked(source, asked, **sources)
 
 
 def data_options(*, units: bool) -> Callable[[Callback], Callback]:

@@ -70,6 +70,7 @@ def experiment() -> None:
 @click.argument("spec", type=click.Path(path_type=Path))
 @click.option(
     "--output",
+    "-o",
     type=click.Path(path_type=Path),
     help="A .csv file, or a folder for Parquet; runs that it contains are not repeated.  [default: SPEC with .csv]",
 )
@@ -122,7 +123,7 @@ def run(
     if figures is not None:
         check_matplotlib()
     click.echo(EXACT, err=True)
-    open_data = data_opener(data_dir, spec.parent, tell_guesses)
+    open_data = data_opener(data_dir, spec.parent, tell_guesses, described.reading)
     target = output or spec.with_suffix(".csv")
     if cell is not None:
         _alone(described, described.cell(*cell), open_data, target, as_json)

@@ -9,9 +9,14 @@ OWN_COMMANDS = (
         "Release the most frequent itemsets of DATA under differential privacy.",
     ),
     (
+        "columns",
+        "privmine.cli.columns_command:columns",
+        "Show the names of the columns of FILE, so that you can name them in --transaction, --item and --unit.",
+    ),
+    (
         "plan",
         "privmine.cli.plan_command:plan",
-        "Show how exact a release would be and how it would spend its budget, before anything is spent.",
+        "Show what a release would find and how exact it would be, before anything is spent.",
     ),
     (
         "rules",

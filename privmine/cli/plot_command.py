@@ -16,7 +16,13 @@ from privmine.release.plots.pictures import check_picture, save_picture
 
 @click.command()
 @click.argument("release", type=click.Path(path_type=Path))
-@click.option("--kind", default="support", show_default=True, help=f"What to draw: {', '.join(KINDS)}.")
+@click.option(
+    "--kind",
+    default="support",
+    show_default=True,
+    help=f"What to draw: {', '.join(KINDS)}.",
+    shell_complete=lambda _context, _option, begun: [kind for kind in KINDS if kind.startswith(begun)],
+)
 @click.option("--output", "-o", required=True, type=click.Path(path_type=Path), help="The picture: .png, .svg or .pdf.")
 @click.option("--top", type=int, help="How many itemsets, items or rules to show at most.")
 @click.option("--level", type=float, default=0.95, show_default=True, help="The level of the intervals.")

@@ -131,3 +131,13 @@ def progress(first: str) -> Iterator[list[object]]:
         return
     with Console(stderr=True).status(first) as status:
         yield [Progress(status)]
+
+
+@contextmanager
+def activity(first: str) -> Iterator[Callable[[str], None]]:
+    """Show on a terminal what is being done, nothing in a pipe; yields what tells it."""
+    if not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    with Console(stderr=True).status(first) as status:
+        yield lambda doing: status.update(f"{doing} …")

@@ -14,10 +14,34 @@ _RENAMED = {"overwrite": "--force"}
 OPTIONS = frozenset(
     (
         *("items", "names", "layout", "transaction", "item", "unit", "max_baskets", "merge_by", "separator"),
-        *("encoding", "multiline_cells", "drop_missing", "sql", "database"),
-        *("k", "epsilon", "max_length", "n_public", "strict", "simulate", "seed", "ledger", "dataset", "output"),
-        *("overwrite", "downward_closed", "method", "trust"),
+        *(
+            "encoding",
+            "multiline_cells",
+            "drop_missing",
+            "drop_missing_units",
+            "trim",
+            "fold_case",
+            "sheet",
+            "sql",
+            "database",
+        ),
+        *(
+            "k",
+            "epsilon",
+            "delta",
+            "theta",
+            "k_max",
+            "max_length",
+            "n_public",
+            "strict",
+            "simulate",
+            "seed",
+            "ledger",
+            "dataset",
+        ),
+        *("output", "overwrite", "downward_closed", "method", "trust"),
         *("transactions", "lam", "bases", "length", "target_error", "target_size"),
+        *("like", "like_is_public", "wanted", "runs"),
         *("support_only", "min_threshold"),
     )
 )

@@ -10,11 +10,11 @@ from attrs import asdict, frozen
 
 from privmine.datasets.opening import catalogue, needed_file, resolve
 from privmine.datasets.places import cache_directory
-from privmine.hooks.extensions import Dataset
+from privmine.hooks.extensions import Dataset, DatasetFacts
 
 
 @frozen
-class DatasetInfo:
+class DatasetInfo(DatasetFacts):
     """A dataset of the catalogue, and how it stands with it here.
 
     Attributes:
@@ -34,13 +34,6 @@ class DatasetInfo:
         note: what else a user should know.
     """
 
-    name: str
-    title: str
-    source: str
-    licence: str
-    transactions: int
-    items: int
-    mean_length: float
     sha256: str | None
     url: str | None
     status: str

@@ -5,7 +5,6 @@ The names of this module are kept stable, for plugins that run experiments of th
 
 from __future__ import annotations
 
-from privmine.evaluation.basis_strategies import bases_of, strategies
 from privmine.evaluation.clock import Progress, Report, nobody
 from privmine.evaluation.data_sources import data_opener
 from privmine.evaluation.evaluate import compare, evaluate
@@ -33,7 +32,6 @@ __all__ = [
     "Results",
     "Row",
     "Truth",
-    "bases_of",
     "check_matplotlib",
     "columns",
     "compare",
@@ -50,6 +48,5 @@ __all__ = [
     "plot_pareto",
     "plot_small_multiples",
     "run_cells",
-    "strategies",
     "summarise",
 ]

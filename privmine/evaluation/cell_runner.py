@@ -33,13 +33,19 @@ class CellRunner:
 
     def run(self, cell: Cell) -> Row:
         """Do one run in simulation, and measure it against the truth."""
-        pipeline = self._pipelines.get(cell.pipeline)
+        recipe, pipeline = self.recipes[cell.pipeline], self._pipelines.get(cell.pipeline)
         if pipeline is None:
-            pipeline = self._pipelines[cell.pipeline] = self.recipes[cell.pipeline].make()
+            pipeline = self._pipelines[cell.pipeline] = recipe.make()
         self._recorder.taken()  # What a run that failed has left.
         seed = seed_of(cell)
         release = pipeline.run(
-            self.truth.transactions, cell.k, cell.epsilon, simulate=True, seed=seed, observers=[self._recorder]
+            self.truth.transactions,
+            cell.k,
+            cell.epsilon,
+            delta=recipe.delta,
+            simulate=True,
+            seed=seed,
+            observers=[self._recorder],
         )
         released = self.truth.indices(found.items for found in release)
         return dict.fromkeys(columns()) | {

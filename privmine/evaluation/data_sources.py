@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 from privmine.datasets import open_dataset
 from privmine.evaluation.runner import OpenData
@@ -20,6 +21,7 @@ def data_opener(
     data_dir: str | Path | None = None,
     folder: Path | None = None,
     tell: Callable[[Origin], None] = lambda _: None,
+    reading: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> OpenData:
     """A function that opens the data of an experiment by name.
 
@@ -27,11 +29,12 @@ def data_opener(
         data_dir: where named datasets are looked for first.
         folder: where files are found, the folder of the experiment file.
         tell: is told how a file was read.
+        reading: for each file the options of `privmine.read` that say how it is read.
     """
 
     def open_data(name: str) -> Transactions:
         if is_file(name):
-            transactions = read((folder or Path()) / name)
+            transactions = read((folder or Path()) / name, **(reading or {}).get(name, {}))
             tell(transactions.origin)
             return transactions
         return open_dataset(name, data_dir=data_dir)

@@ -7,15 +7,21 @@ be looked at; nothing that they return may be published about data that may not.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fractions import Fraction
+from math import ceil
+from os import PathLike
+from pathlib import Path
 from typing import Any
 
-from privmine.errors import PrivmineError
+from privmine.errors import InputError, PrivmineError
 from privmine.evaluation.clock import Progress, nobody
 from privmine.evaluation.experiment import Experiment, whole
 from privmine.evaluation.metrics import measures
-from privmine.evaluation.result_rows import Row, columns
+from privmine.evaluation.result_rows import TEXT_COLUMNS, Row, columns, epsilon_of, key_of
+from privmine.evaluation.results import Results, open_results
 from privmine.evaluation.runner import run_cells
 from privmine.evaluation.truth import Truth
+from privmine.exact import exact
 from privmine.release import Release
 from privmine.store.transactions import Transactions
 
@@ -23,23 +29,42 @@ from privmine.store.transactions import Transactions
 REPEATS = 10
 
 
-def evaluate(release: Release, baskets: Any, *, k: int | None = None) -> Row:
+def evaluate(release: Release, baskets: Any, *, k: int | None = None, theta: Any = None) -> Row:
     """Measure a release against the exact data that it was made from. Uses exact data: not private.
 
     Args:
         release: what was released.
         baskets: the data: a `Transactions`, or an iterable of collections of labels.
         k: compare with the true top k; without it, with as many as the release was asked for.
+        theta: compare with the itemsets of at least this frequency instead, and tell `recall` and `precision`.
 
     Returns:
         FNR (the paper's and with ties forgiven), RE (over itemsets that occur, and strict), precision at
         several ranks, the metrics of plugins, and the number of released itemsets. What does not apply is None.
     """
     transactions = _transactions(baskets)
+    if theta is not None:
+        if k is not None:
+            raise InputError("k= and theta= are two ways to say what the truth is. Drop one of them.")
+        return _against_frequency(release, transactions, exact(theta, "theta"))
     wanted = release.requested if k is None else whole(k, "k")
     truth = Truth.mine(transactions, wanted)
     released = truth.indices(found.items for found in release)
     return measures(truth, wanted, released, [found.count for found in release])
+
+
+def _against_frequency(release: Release, transactions: Transactions, theta: Fraction) -> Row:
+    """Precision and recall against all itemsets of at least a frequency; of nothing, both are whole."""
+    least = max(1, ceil(theta * transactions.store.count()))
+    mined = max(1, len(release))
+    while (truth := Truth.mine(transactions, mined)).kth_support(mined) >= least:
+        mined *= 2
+    frequent = set(truth.itemsets[: int((truth.supports >= least).sum())])
+    released = truth.indices(found.items for found in release)
+    hits = len(frequent.intersection(released))
+    row = measures(truth, max(1, len(frequent)), released, [found.count for found in release])
+    recall, precision = hits / len(frequent) if frequent else 1.0, hits / len(released) if released else 1.0
+    return row | {"frequent": len(frequent), "recall": recall, "precision": precision}
 
 
 def compare(
@@ -52,6 +77,7 @@ def compare(
     data: str = "baskets",
     workers: int = 1,
     progress: Progress = nobody,
+    resume: str | PathLike[str] | None = None,
 ) -> Any:
     """Run pipelines in simulation and measure each run against the exact data. Uses exact data: not private.
 
@@ -65,13 +91,16 @@ def compare(
         data: the name of the data in the result.
         workers: how many processes; for more than 1, own components must be importable.
         progress: is told what is done.
+        resume: a .csv file, or a folder for Parquet, that keeps every run as it is done. Runs that it has are not
+            made again, so that a comparison that was interrupted goes on, and more `repeats` add runs.
 
     Returns:
-        A tidy pandas frame with one row a run; a list of rows where pandas is not installed.
+        A tidy pandas frame with one row a run; a list of rows where pandas is not installed. ε is a number there, and
+        metrics that do not apply are NaN.
     """
     transactions = _transactions(baskets)
     experiment = Experiment.of(data, pipelines, k, epsilon, repeats)
-    results = _Kept()
+    results: Results = _Kept() if resume is None else open_results(Path(resume))
     failures = run_cells(
         experiment.cells(),
         experiment.pipelines,
@@ -80,13 +109,12 @@ def compare(
         workers=whole(workers, "workers"),
         progress=progress,
     )
+    results.close()
     if failures:
         raise PrivmineError(f"{failures[0].cell}: {failures[0].reason}")
     order = {cell.key: position for position, cell in enumerate(experiment.cells())}
-    rows = sorted(
-        results.rows(), key=lambda row: order[row["data"], row["pipeline"], row["k"], row["epsilon"], row["repeat"]]
-    )
-    return as_frame(rows)
+    rows = [row for row in results.rows() if key_of(row) in order]  # a file may have more than was asked for now
+    return as_frame(sorted(rows, key=lambda row: order[key_of(row)]))
 
 
 def as_frame(rows: list[Row]) -> Any:
@@ -95,7 +123,12 @@ def as_frame(rows: list[Row]) -> Any:
         import pandas as pd
     except ImportError:
         return rows
-    return pd.DataFrame(rows, columns=list(columns()))
+    frame = pd.DataFrame(rows, columns=list(columns()))
+    frame["epsilon"] = [epsilon_of(row) for row in rows]
+    for name in frame.columns.difference([*TEXT_COLUMNS, "epsilon"]):
+        # A metric that no run has would be a column of objects.
+        frame[name] = pd.to_numeric(frame[name])
+    return frame
 
 
 def _transactions(baskets: Any) -> Transactions:

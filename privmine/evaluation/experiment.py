@@ -4,22 +4,28 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterable, Mapping
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
 from attrs import evolve, field, frozen
 
 from privmine.errors import DataError, InputError, PrivmineError, UnknownNameError
+from privmine.evaluation.data_sources import is_file
 from privmine.evaluation.recipes import Recipe
 from privmine.evaluation.seeds import Cell, epsilon_text
 from privmine.exact import exact
+from privmine.io.readers.dispatch import read
+from privmine.io.readers.options import ReadOptions
 from privmine.model import STAGES
 from privmine.pipeline.request import LARGEST_EPSILON, LARGEST_K, SMALLEST_EPSILON
 from privmine.pipeline.settings import read_spec
 
 DEFAULT_REPEATS = 30
-KEYS = ("data", "k", "epsilon", "repeats", "trust", "pipelines")
-PIPELINE_KEYS = ("method", "file", "stages")
+#: What may be said of a file: the options of `privmine.read`, but for those that name another source.
+READ_OPTIONS = tuple(set(signature(read).parameters) - {"source", "sql", "database", "misplaced"})
+KEYS = ("data", "k", "epsilon", "repeats", "trust", "pipelines", "read")
+PIPELINE_KEYS = ("method", "file", "stages", "delta")
 
 
 @frozen
@@ -31,12 +37,14 @@ class Experiment:
         epsilon: the budgets, as exact text.
         pipelines: the pipelines by name.
         repeats: how many runs of each combination.
+        reading: for each file the options of `privmine.read` that say how it is read.
     """
 
     k: Mapping[str, tuple[int, ...]]
     epsilon: tuple[str, ...]
     pipelines: Mapping[str, Recipe]
     repeats: int = field(default=DEFAULT_REPEATS)
+    reading: Mapping[str, Mapping[str, Any]] = field(factory=dict)
 
     @property
     def data(self) -> tuple[str, ...]:
@@ -45,7 +53,13 @@ class Experiment:
 
     @classmethod
     def of(
-        cls, data: Any, pipelines: Mapping[str, Any], k: Any, epsilon: Any, repeats: Any = DEFAULT_REPEATS
+        cls,
+        data: Any,
+        pipelines: Mapping[str, Any],
+        k: Any,
+        epsilon: Any,
+        repeats: Any = DEFAULT_REPEATS,
+        reading: Mapping[str, Any] | None = None,
     ) -> Experiment:
         """Check and convert what a user gave.
 
@@ -55,13 +69,14 @@ class Experiment:
             k: how many itemsets, or several such numbers; or a mapping of these by dataset.
             epsilon: a budget, or several.
             repeats: how many runs of each combination.
+            reading: by the name of a file how it is read, as options of `privmine.read`, such as its columns.
         """
         names = _distinct("data", [_name(name, "A dataset") for name in _several(data)])
         budgets = _distinct("epsilon", [_budget(value) for value in _several(epsilon)])
         if not isinstance(pipelines, Mapping) or not pipelines:
             raise InputError("An experiment needs at least one pipeline: a table [pipelines.NAME].")
         recipes = {_name(name, "A pipeline"): _recipe(name, pipeline) for name, pipeline in pipelines.items()}
-        return cls(_k_by_data(k, names), budgets, recipes, whole(repeats, "repeats"))
+        return cls(_k_by_data(k, names), budgets, recipes, whole(repeats, "repeats"), _reading(reading or {}, names))
 
     @classmethod
     def read(cls, path: str | Path) -> Experiment:
@@ -118,8 +133,40 @@ def _from_content(content: Mapping[str, Any], folder: Path) -> Experiment:
     trust = [_name(name, "A distribution in trust") for name in _several(content.get("trust", []), empty=True)]
     pipelines = {name: evolve(_from_table(name, table, folder), trust=trust) for name, table in tables.items()}
     return Experiment.of(
-        content["data"], pipelines, content["k"], content["epsilon"], content.get("repeats", DEFAULT_REPEATS)
+        content["data"],
+        pipelines,
+        content["k"],
+        content["epsilon"],
+        content.get("repeats", DEFAULT_REPEATS),
+        _beside(content.get("read", {}), folder),
     )
+
+
+def _beside(reading: Any, folder: Path) -> Any:
+    """The tables of [read.FILE], where files of labels are found beside the experiment file, as the data is."""
+    if not isinstance(reading, dict) or not all(isinstance(options, dict) for options in reading.values()):
+        raise InputError('read must be tables, one for each file: [read."orders.csv"].')
+
+    def found(name: str, value: Any) -> Any:
+        return str(folder / value) if name in ("items", "names") and isinstance(value, str) else value
+
+    return {file: {name: found(name, value) for name, value in options.items()} for file, options in reading.items()}
+
+
+def _reading(reading: Mapping[str, Any], names: tuple[str, ...]) -> dict[str, dict[str, Any]]:
+    """How files are read; what is wrong with it shows before anything runs."""
+    for file, options in reading.items():
+        if file not in names:
+            raise UnknownNameError("file in data", file, names)
+        if not is_file(file):
+            raise InputError(
+                f"{file} is a dataset that is known by name, and it is known how to read it. Drop its table."
+            )
+        for name in options:
+            if name not in READ_OPTIONS:
+                raise UnknownNameError(f"option for {file}", name, READ_OPTIONS)
+        ReadOptions.of(**options)
+    return {file: dict(options) for file, options in reading.items()}
 
 
 def _from_table(name: str, table: Any, folder: Path) -> Recipe:
@@ -130,11 +177,12 @@ def _from_table(name: str, table: Any, folder: Path) -> Recipe:
         if key not in PIPELINE_KEYS:
             raise UnknownNameError(f"key of {where}", key, PIPELINE_KEYS)
     if "file" in table:
-        if len(table) > 1:
+        if not set(table) <= {"file", "delta"}:
             raise InputError(
                 f"{where} names a file, which contains the whole pipeline. Drop the other keys, or the file."
             )
-        return Recipe.of(read_spec(folder / _name(table["file"], f"The file of {where}")))
+        spec = read_spec(folder / _name(table["file"], f"The file of {where}"))
+        return Recipe.of({**spec, "delta": table.get("delta")})
     stages = table.get("stages", {})
     if not isinstance(stages, dict) or not isinstance(table.get("method", ""), str):
         raise InputError(f"{where}: method must be a name, and each stage a table [pipelines.{name}.stages.STAGE].")

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from privmine.datasets import describe
 from privmine.errors import InputError, UnknownNameError
-from privmine.evaluation.pareto import Point, best_so_far
 from privmine.evaluation.result_rows import Row, as_rows, epsilon_of, metric_words
 from privmine.evaluation.summary import Mean, grouped, mean_of
 from privmine.extras import import_extra
@@ -132,6 +131,26 @@ def plot_small_multiples(
         list(shown.values()), list(shown), loc="outside upper center", ncols=min(len(shown), 4), frameon=False
     )
     return np.asarray(used)
+
+
+@frozen
+class Point:
+    """A measured ε and the mean of a metric there, of which less is better."""
+
+    epsilon: float
+    value: float
+
+
+def best_so_far(points: Sequence[Point]) -> list[Point]:
+    """For each measured ε the best value up to it, by rising ε; points without a finite value are left out.
+
+    A larger ε that measured worse by chance would otherwise bend the line back.
+    """
+    best: list[Point] = []
+    for point in sorted(points, key=lambda point: (point.epsilon, point.value)):
+        if isfinite(point.value):
+            best.append(Point(point.epsilon, min(point.value, best[-1].value) if best else point.value))
+    return best
 
 
 def plot_pareto(

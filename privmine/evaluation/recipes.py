@@ -8,14 +8,20 @@ from hashlib import blake2b
 from typing import Any
 
 from attrs import field, frozen
+from attrs.converters import optional
 
 from privmine.errors import InputError
 from privmine.hooks.registry import own_version
+from privmine.ledger.checks import delta_amount
 from privmine.pipeline import DEFAULT_METHOD, Pipeline
 
 
 def _names(values: Iterable[str]) -> frozenset[str]:
     return frozenset(values)
+
+
+def _delta(value: Any) -> str:
+    return str(delta_amount(value, "delta"))
 
 
 @frozen
@@ -26,11 +32,13 @@ class Recipe:
         method: the preset to start from.
         stages: for some stages a component, its name, or a mapping of `use` and parameters.
         trust: distributions whose own queries may run.
+        delta: the δ of its runs, as exact text; None for pure ε.
     """
 
     method: str = DEFAULT_METHOD
     stages: Mapping[str, Any] = field(factory=dict)
     trust: frozenset[str] = field(default=frozenset(), converter=_names)
+    delta: str | None = field(default=None, converter=optional(_delta))
 
     @classmethod
     def of(cls, pipeline: Any) -> Recipe:
@@ -42,8 +50,9 @@ class Recipe:
             return cls(pipeline.method, components, pipeline.trust)
         if isinstance(pipeline, str):
             return cls(pipeline)
-        if isinstance(pipeline, Mapping) and set(pipeline) <= {"method", "stages"}:
-            return cls(pipeline.get("method", DEFAULT_METHOD), dict(pipeline.get("stages", {})))
+        if isinstance(pipeline, Mapping) and set(pipeline) <= {"method", "stages", "delta"}:
+            method, stages = pipeline.get("method", DEFAULT_METHOD), dict(pipeline.get("stages", {}))
+            return cls(method, stages, delta=pipeline.get("delta"))
         raise InputError(f"A pipeline must be a Pipeline or the name of a method, not {pipeline!r}.")
 
     def make(self) -> Pipeline:
@@ -52,5 +61,6 @@ class Recipe:
 
     def definition(self) -> str:
         """A digest of all components and parameters, by which another pipeline of the same name is noticed."""
-        text = json.dumps([own_version(), self.make().describe()], sort_keys=True, ensure_ascii=False)
+        delta = [] if self.delta is None else [self.delta]
+        text = json.dumps([own_version(), self.make().describe(), *delta], sort_keys=True, ensure_ascii=False)
         return blake2b(text.encode(), digest_size=6).hexdigest()

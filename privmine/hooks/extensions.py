@@ -89,7 +89,20 @@ class Proxy:
 
 
 @frozen
-class Dataset:
+class DatasetFacts:
+    """What holds for a dataset wherever it is; for attributes see `Dataset`."""
+
+    name: str
+    title: str
+    source: str
+    licence: str
+    transactions: int
+    items: int
+    mean_length: float
+
+
+@frozen
+class Dataset(DatasetFacts):
     """What is known of a dataset without opening it.
 
     A dataset is a FIMI text file, or it is generated. A file is looked for by the dataset's name, and downloaded if
@@ -115,13 +128,6 @@ class Dataset:
         note: what else a user should know.
     """
 
-    name: str
-    title: str
-    source: str
-    licence: str
-    transactions: int
-    items: int
-    mean_length: float
     sha256: str | None = None
     url: str | None = None
     proxy: Proxy | None = None

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from privmine.errors import DataError
 from privmine.io.readers.tables import arrow, begun, decoded, is_list, is_text
+from privmine.io.respelling import Respell
 from privmine.model import IntArray
 from privmine.store.labels import LARGEST_WHOLE, text_of, time_text
 from privmine.store.shelf import Column, Shelf
@@ -107,8 +108,11 @@ class Codes:
     batches are numbers and others texts may give one label two codes: they read the same.
     """
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, respell: Respell | None = None) -> None:
         self._name = name
+        self._respell = respell
+        #: How texts are respelt, as far as it is known.
+        self._respelt: dict[str, str | None] = {}
         self._count = 0
         #: The labels in the order of their codes: arrays of integers, or of texts of Arrow.
         self._labels: list[Any] = []
@@ -126,7 +130,8 @@ class Codes:
         if pa.types.is_integer(values.type):
             return self._of_integers(values)
         encoded = values if pa.types.is_dictionary(values.type) else values.dictionary_encode()
-        return _taken(self._of_texts(encoded.dictionary), encoded.indices)
+        texts = encoded.dictionary
+        return _taken(self._of_texts(texts) if self._respell is None else self._of_respelt(texts), encoded.indices)
 
     def labels(self) -> NDArray[np.int64] | list[str]:
         """The labels that the codes stand for."""
@@ -188,6 +193,18 @@ class Codes:
             places = pa.compute.index_in(texts, value_set=self._texts)
         codes: NDArray[np.int32] = self._text_codes[places.to_numpy(zero_copy_only=False)]
         self._last = texts, codes
+        return codes
+
+    def _of_respelt(self, texts: Any) -> NDArray[np.int32]:
+        """The codes of texts once they are respelt, −1 for those of which nothing is left."""
+        assert self._respell is not None
+        written = texts.to_pylist()
+        for text in written:
+            if text not in self._respelt:
+                self._respelt[text] = self._respell(text)
+        meant = arrow().array([self._respelt[text] for text in written], texts.type)
+        codes = np.full(len(meant), -1, dtype=np.int32)
+        codes[np.asarray(meant.is_valid())] = self._of_texts(meant.drop_null())
         return codes
 
     def _new(self, labels: Any, count: int) -> NDArray[np.int32]:

@@ -38,16 +38,21 @@ _INSIST = (
 )
 
 
-def read_items(path: str | PathLike[str]) -> list[Any]:
+def read_items(path: str | PathLike[str], *, trim: bool = False) -> list[Any]:
     """Read an item universe: a text file with one label a line, or a JSON list of labels.
 
     The labels of text are whole numbers if all of them are; empty lines are ignored. A label that differs from that of
     the data by a quote or a blank would never be found, so what looks like that is refused. Data is never compared: the
     answer would tell what occurs in it. The labels of a JSON list are taken as they are.
+
+    Args:
+        path: the file.
+        trim: whether blanks at the ends of labels mean nothing.
     """
     if ending(Path(path)) == ".json":
         return _json_labels(path)
-    lines = [(number, line) for number, line in enumerate(_lines(path, "item file"), 1) if line]
+    written = (line.strip() if trim else line for line in _lines(path, "item file"))
+    lines = [(number, line) for number, line in enumerate(written, 1) if line]
     labels = [label for _, label in lines]
     if not labels:
         raise InputError(f"The universe has no items: the item file {path} has no label. Write one label a line.")
@@ -87,7 +92,7 @@ def _problem_with(label: str) -> str | None:
     if len(label) > 1 and label[0] == label[-1] and label[0] in "\"'":
         return "the label is in quotes, which would be part of it. Write the labels without quotes."
     if label != label.strip():
-        return "the label has blanks at its ends, which would be part of it. Remove them."
+        return "the label has blanks at its ends, which would be part of it. Remove them, or pass trim=True."
     return None
 
 

@@ -1,4 +1,4 @@
-"""The desk at which budgets are opened, charged and looked up."""
+"""Budgets in a file: open, charge and look up."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import hmac
 import warnings
 from datetime import UTC, datetime
 from fractions import Fraction
+from html import escape
 from math import isfinite
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from privmine.ledger.chain import Row
 from privmine.ledger.entries import TRANSACTION, DatasetBudget, Entry, LedgerCharge
 from privmine.ledger.export import log_text
 from privmine.ledger.file import Page, create, reading, writing
+from privmine.printable import printable
 from privmine.privacy.guarantee import Guarantee
 
 _LONGEST_WAIT = 24 * 60 * 60.0
@@ -55,6 +57,24 @@ class Ledger:
             for budget in budgets
         ]
         return "\n".join([f"Ledger({str(self.path)!r})", *rows])
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the same as a table."""
+        try:
+            budgets = self.show()
+        except PrivmineError:
+            budgets = ()
+        rows = "".join(
+            f"<tr><td>{escape(printable(budget.name))}</td><td>{escape(printable(budget.unit))}</td>"
+            f"<td>{Guarantee(budget.total_epsilon)}</td><td>{Guarantee(budget.spent_epsilon)}</td>"
+            f"<td>{Guarantee(budget.remaining_epsilon)}</td></tr>"
+            for budget in budgets
+        )
+        return (
+            f"<div class='privmine'><p>Ledger {escape(printable(str(self.path)))}</p><table><thead><tr><th>dataset</th>"
+            f"<th>protects one</th><th>total</th><th>spent</th><th>left</th></tr></thead><tbody>{rows}</tbody></table>"
+            "</div>"
+        )
 
     def init(
         self, dataset: str, epsilon: Any, delta: Any = None, *, unit: str = TRANSACTION, note: str = ""

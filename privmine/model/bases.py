@@ -11,7 +11,7 @@ data, and no result depends on the order of the arguments' elements.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from itertools import combinations, pairwise
 
 import numpy as np
@@ -92,14 +92,33 @@ def maximal_cliques(items: Iterable[int], pairs: Iterable[Itemset]) -> list[Item
 
     They come by length, then item order.
     """
-    import igraph  # here, because it brings its drawing library along, and most commands need no graph
+    neighbours: dict[int, set[int]] = {item: set() for item in items}
+    for one, other in pairs:
+        if one != other:
+            neighbours.setdefault(one, set()).add(other)
+            neighbours.setdefault(other, set()).add(one)
+    return in_order(tuple(sorted(clique)) for clique in _cliques(neighbours) if len(clique) >= 2)
 
-    edges = {(min(pair), max(pair)) for pair in pairs}
-    nodes = sorted({*items, *(item for edge in edges for item in edge)})
-    number = {item: position for position, item in enumerate(nodes)}
-    graph = igraph.Graph(n=len(nodes), edges=[(number[one], number[other]) for one, other in sorted(edges)])
-    cliques = (tuple(sorted(nodes[vertex] for vertex in clique)) for clique in graph.maximal_cliques(min=2))
-    return in_order(cliques)
+
+def _cliques(neighbours: Mapping[int, Set[int]]) -> Iterator[Itemset]:
+    """Each maximal clique of a graph once (Bron and Kerbosch, with the pivots of Tomita).
+
+    Not by igraph, which imports a drawing library with itself: that takes longer than most runs.
+    """
+    waiting: list[tuple[Itemset, set[int], set[int]]] = [((), set(neighbours), set())]
+    while waiting:
+        # Each item of `open_` and `done` is joined to the whole clique; larger cliques with one of `done` are known.
+        clique, open_, done = waiting.pop()
+        if not open_ and not done:
+            yield clique
+        if not open_:
+            continue
+        # A maximal clique contains the pivot or an item that is not joined to it.
+        pivot = max(open_ | done, key=lambda item: len(open_ & neighbours[item]))
+        for item in open_ - neighbours[pivot]:
+            waiting.append(((*clique, item), open_ & neighbours[item], done & neighbours[item]))
+            open_.remove(item)
+            done.add(item)
 
 
 def in_order(bases: Iterable[Itemset]) -> list[Itemset]:

@@ -1,12 +1,13 @@
 """How the noise in a released count is distributed, and how wide an interval for it must be.
 
 The noise of a count is a weighted sum of independent draws, Z = Σ wᵢ·(sum of nᵢ draws of scale bᵢ). Both
-kinds of draw have a moment generating function of one form, E e^(s·X) = 1/(1 − κ·g(s/2)), where κ is twice
+kinds of Laplace draw have a moment generating function of one form, E e^(s·X) = 1/(1 − κ·g(s/2)), where κ is twice
 the variance: g(z) = z² for the Laplace distribution, g(z) = sinh² z for the discrete one. So
 
     K(s) = ln E e^(s·Z) = −Σ nᵢ·ln(1 − κᵢ·g(wᵢ·s/2))
 
-is known, and quantiles of Z follow from it.
+is known, and quantiles of Z follow from it. Gaussian noise adds V·s²/2 to K, V being its variance; that of discrete
+Gaussian noise is never more than that (Canonne, Kamath and Steinke 2020).
 
 Of Laplace noise, Pr[Z > x] = 1/(2πi)·∫ e^(K(s) − s·x)/s ds along any path from below to above that crosses
 the real axis between 0 and the first pole of K. `_Sum.quantile` goes along a hyperbola through the saddle
@@ -20,17 +21,18 @@ the least m. Weights without a simple common step get a bound instead, on the wi
 
 from __future__ import annotations
 
+from fractions import Fraction
 from functools import lru_cache
-from math import ceil, exp, frexp, log, log1p, pi, sqrt
+from math import ceil, exp, frexp, inf, log, log1p, pi, sqrt
 from statistics import NormalDist
 from typing import Any, TypeAlias
 
 import numpy as np
-from attrs import frozen
+from attrs import evolve, frozen
 from numpy.typing import NDArray
 
 from privmine.model import FloatArray
-from privmine.privacy.noise import Noise
+from privmine.privacy.noise import DiscreteGaussian, Gaussian, Noise
 
 #: Pairs (draws, weight): the sum of so many independent draws, times the weight; all added up.
 Terms: TypeAlias = tuple[tuple[int, float], ...]
@@ -51,6 +53,9 @@ _DAMPED = 24.0
 _SIZES = tuple(2**power for power in range(12, 21))
 # Weights are whole multiples of a step if they are but for rounding.
 _ROUNDING = 1e-12
+# From this σ on a Gaussian of that other one makes discrete Gaussian noise smooth: see `_half_width_without_lattice`.
+_FINE_SCALE = 3.0
+_SMOOTHING = Fraction(1225, 1000)  # its square is above 3/2
 # The part of a lattice step that keeps a point on the border of an interval inside.
 _BORDER = 1e-3
 # The path: the distance of nodes, how far it goes (what falls as 1/s² has fallen by 10^−17), and how steep it ends.
@@ -65,19 +70,34 @@ def half_width(parts: Parts, level: float) -> float:
     noise = _Sum.of(parts)
     if noise.all_zero() >= level:
         return 0.0
-    if noise.draws.tolist() == [1]:
+    if noise.draws.tolist() == [1] and not noise.normals.size:
         return _one_draw(float(parts[0][0].scale), float(noise.weights[0]), level, noise.discrete)
     if not noise.discrete:
         return noise.quantile(level)
     lattice = _Lattice.of(noise) if 1 - level >= _SMALLEST_TAIL else None
     if lattice is not None:
         return _inside(lattice.steps_within(level), lattice.step)
+    return _half_width_without_lattice(parts, noise, level)
+
+
+def _half_width_without_lattice(parts: Parts, noise: _Sum, level: float) -> float:
+    """A half-width of discrete noise that is never too small, and hardly too large."""
+    normals = noise.normals
+    if normals.size and (normals.scales.min() < _FINE_SCALE or 1 - level < _SMALLEST_TAIL):
+        return noise.bound((1 - level) / 2)
     # A Laplace draw is the difference of two exponential ones, and a discrete one that of their whole parts, which
     # are independent of the rest. So Laplace noise is Z + R with an independent R. Let W be the sum of the weights,
     # and V be Z with each term spread evenly over a step of its own lattice: V is unimodal and within W/2 of Z, so
     # Pr[|Z + R| ≤ x] ≤ Pr[|V + R| ≤ x + W/2] ≤ Pr[|V| ≤ x + W/2] ≤ Pr[|Z| ≤ x + W] (Anderson's inequality).
-    continuous = tuple((draw.continuous, terms) for draw, terms in parts)
-    return half_width(continuous, level) + float(noise.weights.sum())
+    # Discrete Gaussian noise has such an R as well, up to a factor: with independent Gaussian noise of variance τ² on
+    # top, its density is that of Gaussian noise of variance σ² + τ² times a sum over the lattice, which is within
+    # 1 ± 3·e^(−2π²·σ²τ²/(σ² + τ²)) of 1 (Poisson's summation formula). Of a sum of draws only the first one counts,
+    # since every further one is added to something smoother. For σ ≥ 3 and τ² = 3/2 that is 1 ± 3·10^−11.
+    continuous = [(draw.continuous, terms) for draw, terms in parts]
+    smoother = [(Gaussian(_SMOOTHING), ((1, weight),)) for weight in normals.weights.tolist()]
+    level = min(level + _ERROR, 1 - _ERROR) if normals.size else level
+    total = float(noise.weights.sum() + normals.weights.sum())
+    return half_width((*continuous, *smoother), level) + total
 
 
 def _one_draw(scale: float, weight: float, level: float, discrete: bool) -> float:
@@ -94,42 +114,80 @@ def _inside(steps: int, step: float) -> float:
     return step * (steps if frexp(step)[0] == 0.5 else steps + _BORDER)
 
 
-@frozen
+@frozen(eq=False)
+class _Normals:
+    """Terms of Gaussian noise in arrays, a value a term."""
+
+    draws: FloatArray
+    weights: FloatArray
+    scales: FloatArray
+
+    @property
+    def size(self) -> int:
+        return len(self.draws)
+
+    @property
+    def variance(self) -> float:
+        """That of Gaussian noise of these scales; discrete noise has at most as much."""
+        return float(self.draws @ (self.weights * self.scales) ** 2)
+
+
+@frozen(eq=False)
 class _Sum:
     """The noise of a law in arrays, a value a term, with the functions that its quantiles are computed from."""
 
     draws: FloatArray
     weights: FloatArray
     curvatures: FloatArray  # κ, twice the variance of a draw
+    normals: _Normals
     discrete: bool
 
     @classmethod
     def of(cls, parts: Parts) -> _Sum:
-        rows = [(draws, weight, 2 * draw.variance) for draw, terms in parts for draws, weight in terms]
-        columns = np.array(rows, dtype=np.float64).reshape(-1, 3).T
-        return cls(columns[0], columns[1], columns[2], all(draw.is_discrete for draw, _ in parts))
+        rows: dict[bool, list[tuple[float, float, float]]] = {False: [], True: []}
+        for draw, terms in parts:
+            is_normal = isinstance(draw, Gaussian | DiscreteGaussian)
+            width = float(draw.scale) if is_normal else 2 * draw.variance
+            rows[is_normal].extend((draws, weight, width) for draws, weight in terms)
+        laplace, normal = (np.array(rows[kind], dtype=np.float64).reshape(-1, 3).T for kind in (False, True))
+        return cls(laplace[0], laplace[1], laplace[2], _Normals(*normal), all(draw.is_discrete for draw, _ in parts))
+
+    @property
+    def all_weights(self) -> FloatArray:
+        """The weights of all terms."""
+        return np.concatenate([self.weights, self.normals.weights])
 
     def all_zero(self) -> float:
         """A probability that all draws are 0 with at least; it is 1 where there are none."""
+        if not self.discrete:
+            return 0.0 if len(self.all_weights) else 1.0
         # The characteristic function of a draw is 1/(1 + κ·sin²), so Pr[X ≠ 0] = 1 − 1/√(1 + κ).
         roots = np.sqrt(1 + self.curvatures)
-        others = self.curvatures / (roots * (1 + roots)) if self.discrete else np.ones(len(self.draws))
-        return 1 - min(float(self.draws @ others), 1.0)
+        others = float(self.draws @ (self.curvatures / (roots * (1 + roots))))
+        for draws, scale in zip(self.normals.draws, self.normals.scales, strict=True):
+            # A large σ leaves so little for 0 that it need not be known.
+            outside = 2 * sum(exp(-x * x / (2 * scale * scale)) for x in range(1, 40)) if scale < _FINE_SCALE else inf
+            others += draws / (1 + 1 / outside) if outside else 0.0
+        return 1 - min(others, 1.0)
 
     def cumulant(self, s: NDArray[Any]) -> NDArray[Any]:
-        """K(s)."""
+        """K(s); of discrete Gaussian noise a bound, for a real s."""
         z = s[:, None] * (self.weights / 2)
         g = np.sinh(z) ** 2 if self.discrete else z * z
-        values: NDArray[Any] = -(_log1p(-self.curvatures * g) @ self.draws)
+        values: NDArray[Any] = -(_log1p(-self.curvatures * g) @ self.draws) + self.normals.variance / 2 * s * s
         return values
 
     def pole(self) -> float:
-        """Where K becomes infinite."""
+        """Where K becomes infinite; of Gaussian noise alone, nowhere."""
+        if not len(self.weights):
+            return inf
         roots = 1 / np.sqrt(self.curvatures)
         return float((2 * (np.arcsinh(roots) if self.discrete else roots) / self.weights).min())
 
     def bound(self, probability: float) -> float:
         """An x that the noise exceeds with at most this probability (Chernoff)."""
+        if not len(self.weights):
+            return sqrt(-2 * self.normals.variance * log(probability))
         s = self.pole() * np.geomspace(1e-6, 0.999, 400)
         return float(((self.cumulant(s) - log(probability)) / s).min())
 
@@ -138,6 +196,8 @@ class _Sum:
         total = np.zeros(len(frequencies))
         for draws, weight, curvature in zip(self.draws, self.weights, self.curvatures, strict=True):
             total += draws * np.log1p(curvature * np.sin(frequencies * (weight / 2)) ** 2)
+        for draws, weight, scale in zip(self.normals.draws, self.normals.weights, self.normals.scales, strict=True):
+            total += draws * _normal_damping(frequencies * weight, scale)
         return total
 
     def damped_from(self, frequency: float) -> bool:
@@ -146,24 +206,31 @@ class _Sum:
         That of a term falls for half a period. So in between two half-periods of terms, those that are finer
         damp at least as much as they do at the first.
         """
-        coarser = self.weights[(self.weights < pi / frequency) & (self.weights > self.weights.min())]
+        weights = self.all_weights
+        coarser = weights[(weights < pi / frequency) & (weights > weights.min())]
         for largest in (pi / frequency, *coarser.tolist()):
-            finer = self.weights < largest
-            angles = pi / 2 * self.weights[finer] / largest
-            if self.draws[finer] @ np.log1p(self.curvatures[finer] * np.sin(angles) ** 2) < _DAMPED:
+            finer = evolve(
+                self,
+                draws=np.where(self.weights < largest, self.draws, 0.0),
+                normals=evolve(self.normals, draws=np.where(self.normals.weights < largest, self.normals.draws, 0.0)),
+            )
+            if finer.damping(np.array([pi / largest]))[0] < _DAMPED:
                 return False
         return True
 
     def derivatives(self, s: float) -> tuple[float, float]:
-        """K′(s) and K″(s) of Laplace noise, for a real s left of the first pole."""
+        """K′(s) and K″(s) of noise in floating point, for a real s left of the first pole."""
         z = s * self.weights / 2
         rest = 1 - self.curvatures * z * z
         first = self.curvatures * z * self.weights / rest
         second = self.curvatures * self.weights**2 / 2 / rest
-        return float(self.draws @ first), float(self.draws @ (second + first**2))
+        variance = self.normals.variance
+        return float(self.draws @ first) + variance * s, float(self.draws @ (second + first**2)) + variance
 
     def quantile(self, level: float) -> float:
-        """The x with Pr[|Z| > x] = 1 − level, for Laplace noise."""
+        """The x with Pr[|Z| > x] = 1 − level, for noise in floating point."""
+        if not len(self.weights):
+            return sqrt(self.normals.variance) * NormalDist().inv_cdf((1 + level) / 2)
         wanted = log((1 - level) / 2)
         x = sqrt(self.derivatives(0.0)[1]) * NormalDist().inv_cdf((1 + level) / 2)
         path, built = self._path(x), x
@@ -223,8 +290,9 @@ class _Lattice:
     @classmethod
     def of(cls, noise: _Sum) -> _Lattice | None:
         """None where there is no lattice, or where it has too many points that matter."""
-        finest = float(noise.weights.min())
-        step = _common_step(noise.weights)
+        weights = noise.all_weights
+        finest = float(weights.min())
+        step = _common_step(weights)
         if step is None:
             return None
         reach = noise.bound(_NEGLIGIBLE) / step
@@ -256,6 +324,26 @@ class _Lattice:
         points = float(2 * steps + 1)
         kernel = np.sin(points * angles) / np.sin(angles)
         return float(points * self.values[0] + 2 * self.values[1:] @ kernel) / (self.size * self.block)
+
+
+def _normal_damping(phases: FloatArray, scale: float) -> FloatArray:
+    """−ln of the characteristic function of a discrete Gaussian draw.
+
+    By Poisson's summation formula it is a sum of e^(−σ²·(t − 2πj)²/2) over whole j, divided by that for t = 0. For a
+    small σ the sum over the draw's own values has fewer terms.
+    """
+    nearest = phases - 2 * pi * np.rint(phases / (2 * pi))
+    if scale < 1:
+        values = np.arange(1, 13)
+        weights = np.exp(-(values**2) / (2 * scale * scale))
+        cosines = np.cos(nearest[:, None] * values)
+        return np.asarray(-np.log((1 + 2 * cosines @ weights) / (1 + 2 * weights.sum())))
+    half = scale * scale / 2
+    others = np.zeros(len(nearest))
+    for j in (-2, -1, 1, 2):
+        others += np.exp(-half * ((nearest - 2 * pi * j) ** 2 - nearest**2))
+    whole = 2 * sum(exp(-half * (2 * pi * j) ** 2) for j in (1, 2))
+    return np.asarray(half * nearest**2 - np.log1p(others) + log1p(whole))
 
 
 def _log1p(z: NDArray[Any]) -> NDArray[Any]:

@@ -23,8 +23,14 @@ from privmine.noise.faults import fault, faulty_version
 from privmine.noise.noisy_top import noisy_top
 from privmine.noise.protocol import Tail
 from privmine.noise.selection import select
-from privmine.noise.vectorised import LARGEST_SCALE, discrete_laplace
-from privmine.privacy.noise import DiscreteElliptope, DiscreteLaplace, Noise
+from privmine.noise.vectorised import (
+    LARGEST_SCALE,
+    LARGEST_VARIANCE,
+    SMALLEST_VARIANCE,
+    discrete_gaussian,
+    discrete_laplace,
+)
+from privmine.privacy.noise import DiscreteElliptope, DiscreteGaussian, DiscreteLaplace, Noise
 
 # OpenDP takes 9 µs a draw, with any number of threads. So many draws take 10 ms there; for more,
 # the vectorised sampler is faster, and below that it pays to rely on code that others review.
@@ -61,6 +67,8 @@ class SecureNoise:
         """Add discrete noise to each value, exactly."""
         if isinstance(noise, DiscreteElliptope) and noise.is_discrete:
             return self.elliptope(values, noise.variables, noise.scale)
+        if isinstance(noise, DiscreteGaussian):
+            return self.gaussian(values, noise.scale**2)
         if not isinstance(noise, DiscreteLaplace):
             raise InputError(f"There is no exact sampler for {noise.distribution}; use another source of noise.")
         return self.laplace(values, noise.scale)
@@ -89,7 +97,9 @@ class SecureNoise:
 
     def gaussian(self, values: IntArray, variance: Fraction) -> IntArray:
         """Add independent discrete Gaussian noise, Pr[x] ∝ e^(−x²/(2·variance)), to each value."""
-        values = _checked(values, variance, "variance")
+        values = np.clip(_checked(values, variance, "variance"), -LARGEST_VALUE, LARGEST_VALUE)
+        if values.size > LONGEST_FOR_OPENDP and SMALLEST_VARIANCE <= variance <= LARGEST_VARIANCE:
+            return values + discrete_gaussian(values.size, variance).reshape(values.shape)
         return _measure(_gaussian_measurement, values, root_rounded_up(variance))
 
     def select(self, scores: IntArray, n: int, rate: Fraction, tail: Tail | None = None) -> IntArray:

@@ -11,7 +11,7 @@ from privmine.errors import InputError
 from privmine.model import FloatArray, IntArray
 from privmine.noise.elliptope import simulated_elliptope_noise
 from privmine.noise.protocol import Tail
-from privmine.privacy.noise import DiscreteElliptope, DiscreteLaplace, Laplace, Noise
+from privmine.privacy.noise import DiscreteElliptope, DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace, Noise
 from privmine.privacy.receipt import NOT_PRIVATE
 
 
@@ -47,6 +47,9 @@ class SimulatedNoise:
         """Add noise in floating point to each value."""
         if isinstance(noise, DiscreteElliptope):
             return values + simulated_elliptope_noise(noise.variables, float(noise.scale), self._generator)
+        if isinstance(noise, Gaussian | DiscreteGaussian):
+            values = np.asarray(values)
+            return values + self._generator.normal(scale=float(noise.scale), size=values.shape)
         if not isinstance(noise, Laplace | DiscreteLaplace):
             raise InputError(f"There is no simulation of {noise.distribution}; use another source of noise.")
         return self.laplace(values, noise.scale)

@@ -78,8 +78,10 @@ class DryRun:
         return {
             "k": request.k,
             "requested": request.requested,
+            "theta": None if request.above is None else str(request.above.theta),
             request.budget.definition.field: str(request.budget.amount),
             "guaranteed_epsilon": str(self.guarantee.epsilon),
+            "guaranteed_delta": None if self.guarantee.delta is None else str(self.guarantee.delta),
             "protects": self.protects,
             "data": self.data,
             "columns": dict(request.public.origin.columns),

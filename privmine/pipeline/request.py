@@ -6,7 +6,6 @@ files of a ledger and an output decide, and who is protected; `request` adds wha
 
 from __future__ import annotations
 
-import operator
 from fractions import Fraction
 from os import PathLike
 from pathlib import Path
@@ -16,13 +15,14 @@ from attrs import field, frozen
 from attrs.converters import optional
 
 from privmine.errors import InputError
-from privmine.exact import amount, exact
+from privmine.exact import amount, exact, whole_number
 from privmine.ledger import Ledger
+from privmine.ledger.checks import delta_amount
 from privmine.ledger.entries import DatasetBudget
-from privmine.model import Origin, Public, Request
+from privmine.model import Above, Origin, Public, Request
 from privmine.noise.protocol import NoiseSource
 from privmine.privacy.cost import Cost
-from privmine.privacy.definition import PureDP
+from privmine.privacy.definition import ZCDP, Definition, PureDP
 from privmine.privacy.unit import Unit
 from privmine.release.release_files import check_output
 from privmine.store.transactions import Transactions
@@ -32,27 +32,20 @@ SMALLEST_EPSILON = Fraction(1, 10**6)
 LARGEST_EPSILON = Fraction(10**4)
 #: The work of selecting and covering grows faster than k².
 LARGEST_K = 10_000
+#: Scores are multiples of the denominator of a frequency, and must fit in 64 bits.
+_FINEST_FREQUENCY = 10**6
 
 
-def whole_number(value: Any, what: str) -> int:
-    """Refuse what is not a whole number of at least 1; `what` begins the sentence."""
-    try:
-        number = operator.index(value)
-    except TypeError:
-        raise InputError(f"{what} must be a whole number, not {value!r}.") from None
-    if isinstance(value, bool) or number < 1:
-        raise InputError(f"{what} must be at least 1, not {value!r}.")
-    return number
-
-
-def _number_of_itemsets(value: Any) -> int:
-    k = whole_number(value, "k, the number of itemsets,")
+def number_of_itemsets(value: Any, what: str = "k, the number of itemsets,") -> int:
+    """Refuse what is not a number of itemsets that a run would take."""
+    k = whole_number(value, what)
     if k > LARGEST_K:
         raise InputError(f"k must be at most {LARGEST_K:,}. More itemsets would be mostly noise.")
     return k
 
 
-def _budget(value: Any) -> Fraction:
+def budget_of(value: Any) -> Fraction:
+    """The ε of a run as an exact number; refuse what is too small, too large or none."""
     if value is None:
         raise InputError("Specify the privacy budget: epsilon=, for example epsilon=1.")
     epsilon = exact(value, "ε")
@@ -64,6 +57,28 @@ def _budget(value: Any) -> Fraction:
             "A smaller ε gives only noise, and a larger one protects nobody."
         )
     return epsilon
+
+
+def _delta(value: Any) -> Fraction | None:
+    return delta_amount(value, "δ")
+
+
+def definition_at(delta: Fraction | None) -> Definition:
+    """The definition of privacy that budgets are counted in: pure ε, or zCDP where a δ is given."""
+    return PureDP() if delta is None else ZCDP(delta)
+
+
+def _frequency(value: Any) -> Fraction:
+    theta = exact(value, "theta=, the frequency of itemsets,")
+    if not 0 < theta <= 1:
+        raise InputError(f"theta= must be more than 0 and at most 1, for example theta=0.01, not {value!r}.")
+    if theta.denominator > _FINEST_FREQUENCY:
+        raise InputError("theta= has too many digits. Write a frequency such as 0.01 or 1/3.")
+    return theta
+
+
+def _most_itemsets(value: Any) -> int:
+    return number_of_itemsets(value, "k_max, the largest number of itemsets,")
 
 
 def _length(value: Any) -> int:
@@ -83,8 +98,11 @@ class Wish:
     """What a user asks of a run, apart from the data. A wish that no data could grant is refused when it is made.
 
     Attributes:
-        k: how many itemsets to release.
+        k: how many itemsets to release; None where a frequency is given instead.
         epsilon: the ε that the release may have.
+        delta: the δ that it may have beside it; None for pure ε.
+        theta: the frequency that itemsets must have, instead of k.
+        k_max: how many itemsets of that frequency there can be at most.
         max_length: the longest itemset to release, or None.
         n_public: whether to publish the exact number of transactions.
         strict: whether to refuse data whose item universe or layout was taken from the data itself.
@@ -99,8 +117,11 @@ class Wish:
         noise: the user's own source of noise, or None.
     """
 
-    k: int = field(converter=_number_of_itemsets)
-    epsilon: Fraction = field(converter=_budget)
+    k: int | None = field(converter=optional(number_of_itemsets))
+    epsilon: Fraction = field(converter=budget_of)
+    delta: Fraction | None = field(default=None, converter=_delta, kw_only=True)
+    theta: Fraction | None = field(default=None, converter=optional(_frequency), kw_only=True)
+    k_max: int | None = field(default=None, converter=optional(_most_itemsets), kw_only=True)
     max_length: int | None = field(default=None, converter=optional(_length), kw_only=True)
     n_public: bool = field(default=False, kw_only=True)
     strict: bool = field(default=False, kw_only=True)
@@ -115,8 +136,22 @@ class Wish:
     noise: NoiseSource | None = field(default=None, kw_only=True)
 
     def __attrs_post_init__(self) -> None:
+        self._check_number()
         self._check_noise()
         self._check_account()
+
+    def _check_number(self) -> None:
+        if self.theta is None and self.k is None:
+            raise InputError("Specify how many itemsets to release: k=, for example k=100. Or a frequency: theta=.")
+        if self.theta is not None and self.k is not None:
+            raise InputError("k= and theta= are two ways to say what to release. Drop one of them.")
+        if self.theta is None and self.k_max is not None:
+            raise InputError("k_max= goes with theta=, the frequency of itemsets. Pass k= for a number of itemsets.")
+        if self.theta is not None and self.k_max is None:
+            raise InputError(
+                "With theta=, say how many itemsets there can be at most: k_max=, for example k_max=500. "
+                "This limit is public, since the true number is private."
+            )
 
     def _check_noise(self) -> None:
         if self.noise is not None and (self.simulate or self.seed is not None):
@@ -151,7 +186,7 @@ class Wish:
     @property
     def budget(self) -> Cost:
         """What the run may cost."""
-        return PureDP().budget(self.epsilon)
+        return definition_at(self.delta).budget(self.epsilon)
 
     @property
     def is_private(self) -> bool:
@@ -236,9 +271,11 @@ class Wish:
                 "or the query, or name the item universe: items=."
             )
         self.check_origin(origin)
+        asked = self.k or self.k_max
+        assert asked is not None
         return Request(
-            k=min(self.k, universe.itemset_count(self.max_length)),
-            requested=self.k,
+            k=min(asked, universe.itemset_count(self.max_length)),
+            requested=asked,
             budget=self.budget,
             public=Public(
                 universe,
@@ -247,4 +284,5 @@ class Wish:
                 origin=origin,
             ),
             max_length=self.max_length,
+            above=None if self.theta is None else Above(self.theta, asked),
         )

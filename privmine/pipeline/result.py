@@ -9,6 +9,7 @@ from pathlib import Path
 import attrs
 
 from privmine.errors import ContractError, PrivmineError, UnsavedReleaseError
+from privmine.exact import amount
 from privmine.hooks.registry import own_version
 from privmine.ledger.entries import LedgerCharge
 from privmine.model import BasisSet, NoiseLaw, NoisyCounts, Request
@@ -53,13 +54,23 @@ def receipt_of(
         charges=(*run.meter.charges, *_unspent(run)),
         pipeline=dict(pipeline),
         assumptions=_assumptions(request, source, store),
-        notes=(*_what_may_be_missing(basis, request), *basis.notes),
+        notes=(*_how_many(request), *_what_may_be_missing(basis, request), *basis.notes),
         dataset=None if charge is None else charge.dataset,
         version=own_version(),
         n_public=request.public.n is not None,
         entry=None if charge is None else charge.id,
         unit=request.public.unit,
     )
+
+
+def _how_many(request: Request) -> list[str]:
+    """Where a frequency was asked for: how many itemsets were looked for."""
+    if request.above is None:
+        return []
+    return [
+        f"itemsets of a frequency of at least {amount(request.above.theta)} were asked for: a noisy estimate said that "
+        f"there are {request.k:,}, and those of them are listed whose noisy frequency reaches it"
+    ]
 
 
 def _what_may_be_missing(basis: BasisSet, request: Request) -> list[str]:
@@ -121,6 +132,9 @@ def release_of(
         total, total_error, total_law = float(request.public.n), 0.0, None
     total = max(total, 1.0)
     rows, cutoff = _chosen(counts, request, downward_closed)
+    if request.above is not None:
+        least = float(request.above.theta) * total
+        rows, cutoff = [row for row in rows if counts.shown[row] >= least], max(least, cutoff or least)
     known = len(counts.law_of) > 0
     used = sorted({int(counts.law_of[row]) for row in rows if known})
     kept, unusable = _kept_laws([*(counts.laws[number] for number in used), total_law], part)
@@ -136,23 +150,38 @@ def release_of(
         )
         for row in rows
     ]
-    notes = [*unusable, *([CLOSED] if downward_closed else []), *([ESTIMATED] if len(counts.estimates) else [])]
+    notes = [
+        *unusable,
+        *_large_delta(receipt, total),
+        *([CLOSED] if downward_closed else []),
+        *([ESTIMATED] if len(counts.estimates) else []),
+    ]
     receipt = attrs.evolve(receipt, notes=(*receipt.notes, *notes))
     eligible = counts.itemsets.lengths
     candidates = int(((eligible > 0) & (eligible <= (request.max_length or inf))).sum())
-    # What a choice by estimates tells of the noise in the counts is not known.
-    selection = None if len(counts.estimates) else Chosen(candidates, cutoff)
+    selection = Chosen(candidates, cutoff, by_estimates=len(counts.estimates) > 0)
     return Release(
         tuple(itemsets), request.requested, total, total_error, receipt, kept[-1], selection, joint=counts.joint
     )
 
 
+def _large_delta(receipt: Receipt, total: float) -> list[str]:
+    """What to say of a δ that promises little; no warning, which could be made an error and cost the paid release."""
+    delta = receipt.guarantee.delta
+    if delta is None or float(delta) * total <= 1:
+        return []
+    return [
+        "δ is larger than 1 divided by the number of transactions. With such a δ, publishing a whole transaction, "
+        "chosen at random, would be allowed. Use a far smaller δ next time"
+    ]
+
+
 def _chosen(counts: NoisyCounts, request: Request, downward_closed: bool) -> tuple[list[int], float | None]:
-    """The positions to release, and the largest noisy count that is not among them."""
+    """The positions to release, and the largest noisy count or estimate that is not among them."""
     if downward_closed:
         return closed_top(counts, request.k, request.max_length)
     rows = counts.top(request.k + 1, request.max_length)
-    return rows[: request.k], float(counts.counts[rows[request.k]]) if len(rows) > request.k else None
+    return rows[: request.k], float(counts.shown[rows[request.k]]) if len(rows) > request.k else None
 
 
 def _kept_laws(laws: Iterable[NoiseLaw | None], part: StageComponent) -> tuple[list[KeptLaw | None], list[str]]:

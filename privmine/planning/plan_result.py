@@ -12,6 +12,7 @@ from attrs import asdict, frozen
 from privmine.errors import InputError
 from privmine.extras import import_extra
 from privmine.model import BasisSet
+from privmine.planning.advice import Advice
 from privmine.planning.question import ErrorTarget
 from privmine.planning.rehearsal import Choice
 from privmine.planning.sizes import SizeErrors, SizeRange
@@ -86,6 +87,7 @@ class Plan:
         dataset: whose budget was looked up.
         remaining: what the ledger would have left afterwards.
         refusal: why the ledger would refuse the run, if it would.
+        advice: what would be found and what is sensible, where that was simulated; the rest is then about that.
     """
 
     method: str
@@ -106,11 +108,13 @@ class Plan:
     dataset: str | None = None
     remaining: Fraction | None = None
     refusal: str | None = None
+    advice: Advice | None = None
 
     def __repr__(self) -> str:
         from privmine.planning.plan_text import headline
 
-        return f"<Plan: {headline(self)}>"
+        told = "" if self.advice is None else f". {self.advice.advised()}"
+        return f"<Plan: {headline(self)}{told}>"
 
     def __str__(self) -> str:
         from privmine.planning.plan_text import lines
@@ -119,7 +123,10 @@ class Plan:
 
     def _repr_html_(self) -> str:
         """What a notebook shows."""
-        return f"<pre>{escape(str(self))}</pre>"
+        from privmine.planning.plan_text import lines
+
+        advice = "" if self.advice is None else self.advice._repr_html_()
+        return f"{advice}<pre>{escape(chr(10).join(lines(self, advice=False)))}</pre>"
 
     def errors(self, size: int) -> SizeRange:
         """The range of the errors of counts of itemsets of this size."""
@@ -143,7 +150,11 @@ class Plan:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON; exact amounts become text, so that nothing is rounded."""
-        facts = asdict(self, value_serializer=lambda _owner, _field, value: _plain(value))
+        facts = asdict(
+            self, filter=lambda field, _: field.name != "advice",
+            value_serializer=lambda _owner, _field, value: _plain(value),
+        )  # fmt: skip
+        facts["advice"] = None if self.advice is None else self.advice.to_dict()
         for shape in facts["shapes"]:
             basis = shape.pop("basis")
             shape["lengths"] = sorted((len(found) for found in basis["bases"]), reverse=True)

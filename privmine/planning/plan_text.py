@@ -52,7 +52,7 @@ def facts(plan: Plan) -> list[str]:
 
 def tables(plan: Plan) -> list[TextTable]:
     """All that there is to show."""
-    made = [budget_table(plan)]
+    made = [budget_table(plan)] if plan.shares else []
     if plan.sizes:
         made.append(size_table(plan))
     if plan.choices:
@@ -214,9 +214,10 @@ def span(low: float, high: float) -> str:
     return number(low) if number(low) == number(high) else f"{number(low)} – {number(high)}"
 
 
-def lines(plan: Plan) -> list[str]:
-    """The whole plan as plain text."""
-    made = [f"Plan: {headline(plan)}", *facts(plan)]
+def lines(plan: Plan, *, advice: bool = True) -> list[str]:
+    """The whole plan as plain text, with the advice first, if there is any and it is asked for."""
+    made = [] if plan.advice is None or not advice else [*str(plan.advice).splitlines(), ""]
+    made += [f"Plan: {headline(plan)}", *facts(plan)]
     for table in tables(plan):
         made += ["", table.heading, *_aligned([table.columns, *table.rows]), *table.notes]
     found = answers(plan)

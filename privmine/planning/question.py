@@ -10,13 +10,13 @@ from typing import Any
 from attrs import frozen
 
 from privmine.errors import InputError
-from privmine.exact import exact
+from privmine.exact import exact, whole_number
 from privmine.ledger import Ledger
 from privmine.ledger.checks import unit_name
 from privmine.ledger.entries import TRANSACTION
 from privmine.model import BasisSet, itemset_count
 from privmine.model.bases import DEFAULT_LIMIT, LONGEST_LIMIT
-from privmine.pipeline.request import whole_number
+from privmine.pipeline.request import budget_of, number_of_itemsets
 from privmine.privacy.unit import Unit
 
 #: The number of items enters by its logarithm only, so that a guess will do.
@@ -37,6 +37,35 @@ class ErrorTarget:
 
     error: Fraction
     size: int | None
+
+
+def numbers_of(k: Any, default: int) -> tuple[int, ...]:
+    """The numbers of itemsets that are asked for, each once; a text may list several, such as "20,200"."""
+    given = _listed(default if k is None else k)
+    found = [_whole_text(one) if isinstance(one, str) else one for one in given]
+    if not found:
+        raise InputError("No k is given. Name at least one, for example k=100.")
+    return tuple(dict.fromkeys(number_of_itemsets(one) for one in found))
+
+
+def amounts_of(epsilon: Any) -> tuple[Fraction, ...]:
+    """The ε that are asked for, each once; a text may list several, such as "0.25,1"."""
+    if epsilon is None:
+        return ()
+    found = tuple(dict.fromkeys(budget_of(one) for one in _listed(epsilon)))
+    if not found:
+        raise InputError("No ε is given. Name at least one, for example epsilon=1.")
+    return found
+
+
+def _listed(value: Any) -> list[Any]:
+    if isinstance(value, str):
+        return [part.strip() for part in value.split(",")]
+    return list(value) if isinstance(value, Iterable) else [value]
+
+
+def _whole_text(text: str) -> Any:
+    return int(text) if text.isascii() and text.isdigit() else text
 
 
 def item_count(items: Any) -> int:

@@ -9,22 +9,34 @@ from __future__ import annotations
 
 from privmine.exact import amount
 from privmine.privacy.cost import UNSPENT, Charge, Cost, Meter
-from privmine.privacy.definition import Definition, PureDP
+from privmine.privacy.definition import ZCDP, Definition, PureDP
 from privmine.privacy.guarantee import Guarantee, at_epsilon
-from privmine.privacy.noise import DiscreteElliptope, DiscreteLaplace, Elliptope, Laplace, Noise, noise_from_dict
+from privmine.privacy.noise import (
+    DiscreteElliptope,
+    DiscreteGaussian,
+    DiscreteLaplace,
+    Elliptope,
+    Gaussian,
+    Laplace,
+    Noise,
+    noise_from_dict,
+)
 from privmine.privacy.receipt import Receipt
 from privmine.privacy.sensitivity import ConeSensitivity, Sensitivity
 from privmine.privacy.unit import Unit
 
 __all__ = [
     "UNSPENT",
+    "ZCDP",
     "Charge",
     "ConeSensitivity",
     "Cost",
     "Definition",
     "DiscreteElliptope",
+    "DiscreteGaussian",
     "DiscreteLaplace",
     "Elliptope",
+    "Gaussian",
     "Guarantee",
     "Laplace",
     "Meter",

@@ -12,7 +12,7 @@ from attrs import field, frozen
 
 from privmine.errors import BudgetError, ContractError
 from privmine.exact import amount, exact
-from privmine.privacy.guarantee import Guarantee
+from privmine.privacy.guarantee import Guarantee, equation
 from privmine.privacy.noise import Noise
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class Cost:
     definition: Definition
 
     def __str__(self) -> str:
-        return f"{self.definition.symbol} = {self.number}"
+        return equation(self.definition.symbol, self.number)
 
     def __format__(self, spec: str) -> str:
         return format(str(self), spec)
@@ -94,7 +94,7 @@ class Cost:
 
     def __float__(self) -> NoReturn:
         raise ContractError(
-            "A cost is no number: what it means for noise depends on the definition of privacy. Ask the curator for "
+            "A cost is not a number: what it means for noise depends on the definition of privacy. Ask the curator for "
             "noise_for(query, cost) or rate_for(query, n, cost); shares of a cost are cost / cost."
         )
 
@@ -112,7 +112,7 @@ class Cost:
             return Fraction(0)  # Nothing is the same in every definition.
         if not isinstance(other, Cost):
             raise ContractError(
-                f"A cost was compared with, or added to, {type(other).__name__}, which is no cost. Use parts of "
+                f"A cost was compared with, or added to, {type(other).__name__}, which is not a cost. Use parts of "
                 "curator.remaining, for example curator.split(items=2, pairs=1) or curator.remaining / 2."
             )
         if other.definition != self.definition:

@@ -15,9 +15,10 @@ from attrs import fields, frozen
 
 from privmine.errors import InputError
 from privmine.exact import exact
+from privmine.privacy.conversion import epsilon_of, rho_of, root
 from privmine.privacy.cost import Cost
 from privmine.privacy.guarantee import Guarantee
-from privmine.privacy.noise import DiscreteElliptope, DiscreteLaplace, Noise
+from privmine.privacy.noise import DiscreteElliptope, DiscreteGaussian, DiscreteLaplace, Noise
 from privmine.privacy.sensitivity import ConeSensitivity, Sensitivity
 
 
@@ -84,11 +85,11 @@ class Definition:
 
     def top_scale_for(self, sensitivity: Sensitivity, cost: Cost, chosen: int) -> Fraction:
         """The scale of Laplace noise with which naming the largest noisy scores, in order, has this cost."""
-        self._refuse("naming the largest of noisy scores")
+        self._refuse("choosing the largest of noisy scores")
 
     def cost_of_top(self, sensitivity: Sensitivity, scale: Fraction, chosen: int) -> Cost:
         """What naming the largest scores after Laplace noise of this scale costs."""
-        self._refuse("naming the largest of noisy scores")
+        self._refuse("choosing the largest of noisy scores")
 
     def _refuse(self, mechanism: str) -> NoReturn:
         raise InputError(
@@ -161,8 +162,83 @@ class PureDP(Definition):
         return self.cost(chosen * sensitivity.score_moves / scale)
 
 
+@frozen
+class ZCDP(Definition):
+    """Zero-concentrated differential privacy, stated as (ε, δ): Gaussian noise by the L2 norm, draws by bounded range.
+
+    Costs are ρ, which add up under adaptive composition (Bun and Steinke 2016, Lemma 2.3). A unit of m transactions is
+    in the sensitivities, where it counts as m² in ρ. docs/delta.md has the proofs.
+
+    Attributes:
+        delta: the δ at which a total is stated as ε.
+    """
+
+    name = "zero-concentrated differential privacy"
+    symbol = "ρ"
+    field = "rho"
+    promise = "changes the probability of any outcome by a factor of at most e^ε, but for a probability of δ"
+
+    delta: Fraction
+
+    def budget(self, epsilon: Fraction) -> Cost:
+        """The largest ρ that is worth ε at this δ, rounded down."""
+        return self.cost(rho_of(epsilon, self.delta))
+
+    def guarantee(self, total: Cost, *, replaced: bool = False) -> Guarantee:
+        """The ε of the total at this δ, rounded up; ρ counts four times where one unit replaces another.
+
+        One goes and one comes: that is a group of two, and Rényi divergences of groups grow with the square (Bun and
+        Steinke 2016, Proposition 1.9).
+        """
+        return Guarantee(epsilon_of(4 * total.amount if replaced else total.amount, self.delta), self.delta)
+
+    def noise_for(self, sensitivity: Sensitivity, cost: Cost) -> Noise:
+        """Gaussian noise with σ² = Δ₂²/(2ρ), σ rounded up.
+
+        Discrete Gaussian noise on whole numbers costs what continuous noise does (Canonne, Kamath and Steinke 2020,
+        Theorem 14). For moment matrices too: noise of their cone, priced as below, is never smaller.
+        """
+        return DiscreteGaussian(root(sensitivity.l2_squared / (2 * cost.amount), up=True))
+
+    def cost_of_noise(self, sensitivity: Sensitivity, noise: Noise) -> Cost:
+        """Δ₂²/(2σ²) of Gaussian noise; of other noise half the square of its ε, where it has one.
+
+        What is ε-differentially private is ε²/2-zCDP (Bun and Steinke 2016, Proposition 1.4).
+        """
+        if noise.distribution in ("gaussian", "discrete gaussian"):
+            return self.cost(sensitivity.l2_squared / (2 * noise.scale**2))
+        return self._of_pure(_PURE.cost_of_noise(sensitivity, noise))
+
+    def rate_for(self, sensitivity: Sensitivity, cost: Cost, draws: int) -> Fraction:
+        """√(8·ρ/draws), rounded down, divided by 2·Δ∞, or Δ∞ where scores are monotone.
+
+        In one draw with weights e^(r·score), ln of the ratio of two databases' probabilities is r times the move of
+        the candidate's own score, plus the same number for all candidates. So it lies in a range of length
+        ε₀ = r·Δ∞ where all scores move one way, and 2·r·Δ∞ else: bounded range, which is ε₀²/8-zCDP (Cesar and Rogers
+        2021, Lemma 3.4). Draws without replacement are composed, each with what the ones before it left.
+        """
+        return root(8 * cost.amount / draws, up=False) / sensitivity.score_moves
+
+    def cost_of_draws(self, sensitivity: Sensitivity, rate: Fraction, draws: int) -> Cost:
+        """ε₀²/8 for each draw, ε₀ being what `rate_for` divides by, times the rate."""
+        return self.cost(draws * (rate * sensitivity.score_moves) ** 2 / 8)
+
+    def top_scale_for(self, sensitivity: Sensitivity, cost: Cost, chosen: int) -> Fraction:
+        """The scale with which it is ε-differentially private for ε = √(2ρ), rounded down: that is ε²/2-zCDP."""
+        return _PURE.top_scale_for(sensitivity, _PURE.cost(root(2 * cost.amount, up=False)), chosen)
+
+    def cost_of_top(self, sensitivity: Sensitivity, scale: Fraction, chosen: int) -> Cost:
+        """Half the square of the ε that it is differentially private for."""
+        return self._of_pure(_PURE.cost_of_top(sensitivity, scale, chosen))
+
+    def _of_pure(self, pure: Cost) -> Cost:
+        return self.cost(pure.amount**2 / 2)
+
+
+_PURE = PureDP()
+
 #: The definitions that a receipt may name.
-DEFINITIONS: dict[str, type[Definition]] = {definition.name: definition for definition in (PureDP,)}
+DEFINITIONS: dict[str, type[Definition]] = {definition.name: definition for definition in (PureDP, ZCDP)}
 
 
 def definition_from_dict(values: dict[str, Any]) -> Definition:

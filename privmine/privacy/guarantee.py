@@ -23,15 +23,15 @@ class Guarantee:
     delta: Fraction | None = None
 
     def __str__(self) -> str:
-        delta = "" if self.delta is None else f", {_equation('δ', amount(self.delta))}"
+        delta = "" if self.delta is None else f", {equation('δ', amount(self.delta))}"
         return at_epsilon(amount(self.epsilon)) + delta
 
 
 def at_epsilon(*values: Any) -> str:
     """One ε or several, as words: "ε = 0.1 / 0.5"."""
-    return _equation("ε", " / ".join(map(str, values)))
+    return equation("ε", " / ".join(map(str, values)))
 
 
-def _equation(symbol: str, value: str) -> str:
+def equation(symbol: str, value: str) -> str:
     """A number that is only near says so itself: "ε ≈ 0.999974"."""
     return f"{symbol} {value}" if value.startswith("≈") else f"{symbol} = {value}"

@@ -38,6 +38,11 @@ class Noise:
         raise NotImplementedError
 
     @property
+    def diagonal_variance(self) -> float:
+        """The variance of the diagonal of a moment matrix that gets this noise; most noise is the same everywhere."""
+        return self.variance
+
+    @property
     def continuous(self) -> Noise:
         """The distribution that a simulation in floating point draws instead."""
         return self
@@ -89,6 +94,46 @@ class DiscreteLaplace(Noise):
     def continuous(self) -> Noise:
         """Laplace noise of the same scale."""
         return Laplace(self.scale)
+
+
+@frozen
+class Gaussian(Noise):
+    """Gaussian noise in floating point, as a simulation draws it; its scale is σ, the standard deviation."""
+
+    distribution = "gaussian"
+    is_discrete = False
+
+    @property
+    def variance(self) -> float:
+        """σ²."""
+        return float(self.scale) * float(self.scale)
+
+
+#: Beyond this σ a discrete Gaussian has the variance σ², but for a part below e^(−2π²σ²)·4π²σ².
+_FINE = 4
+#: Below that σ, nothing further out than so many standard deviations changes a float.
+_FAR = 40
+
+
+@frozen
+class DiscreteGaussian(Noise):
+    """Whole numbers with Pr[x] ∝ e^(−x²/(2σ²)); its scale is σ."""
+
+    distribution = "discrete gaussian"
+
+    @property
+    def variance(self) -> float:
+        """Σ x²·p(x), which is never more than σ²."""
+        scale = float(self.scale)
+        if scale > _FINE:
+            return scale * scale
+        weights = [exp(-x * x / (2 * scale * scale)) for x in range(1, int(_FAR * scale) + 2)]
+        return 2 * sum(x * x * weight for x, weight in enumerate(weights, 1)) / (1 + 2 * sum(weights))
+
+    @property
+    def continuous(self) -> Noise:
+        """Gaussian noise of the same σ."""
+        return Gaussian(self.scale)
 
 
 #: Noise for more variables is never drawn; a file that names it was not written by privmine.
@@ -145,10 +190,11 @@ class DiscreteElliptope(Noise):
     @classmethod
     def read(cls, scale: Fraction, values: dict[str, Any]) -> Noise:
         """With the number of variables."""
-        variables = values.get("variables")
-        if not isinstance(variables, str) or not variables.isdecimal() or not 0 < int(variables[:9]) <= _MOST_VARIABLES:
-            raise InputError("This is no noise that this version of privmine knows; upgrade privmine.")
-        return cls(scale, int(variables[:9]))
+        variables: Any = values.get("variables")
+        digits = isinstance(variables, str) and variables.isdecimal() and len(variables) <= len(str(_MOST_VARIABLES))
+        if not digits or not 0 < int(variables) <= _MOST_VARIABLES:
+            raise InputError("This version of privmine does not know this noise. Upgrade privmine.")
+        return cls(scale, int(variables))
 
 
 @frozen
@@ -161,7 +207,8 @@ class Elliptope(DiscreteElliptope):
 
 #: The distributions that a file may name.
 DISTRIBUTIONS: dict[str, type[Noise]] = {
-    kind.distribution: kind for kind in (Laplace, DiscreteLaplace, Elliptope, DiscreteElliptope)
+    kind.distribution: kind
+    for kind in (Laplace, DiscreteLaplace, Gaussian, DiscreteGaussian, Elliptope, DiscreteElliptope)
 }
 
 
@@ -169,7 +216,7 @@ def noise_from_dict(values: dict[str, Any]) -> Noise:
     """Read what `Noise.to_dict` wrote, and nothing else: a file may come from anybody."""
     kind = DISTRIBUTIONS.get(values["distribution"])
     if kind is None or not isinstance(values["scale"], str):
-        raise InputError("This is no noise that this version of privmine knows; upgrade privmine.")
+        raise InputError("This version of privmine does not know this noise. Upgrade privmine.")
     scale = exact(values["scale"], "The scale of noise")
     if scale <= 0:
         raise InputError("The scale of noise is not above 0.")

@@ -6,10 +6,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import TypeAlias
 
-from attrs import Attribute, frozen
+from attrs import Attribute, field, frozen
 
 from privmine.errors import InputError
-from privmine.model import IntArray, Itemset
+from privmine.model import IntArray, Itemset, itemset_tuple
 from privmine.noise.protocol import Tail
 from privmine.privacy import Sensitivity
 from privmine.store.abstract import Store
@@ -75,3 +75,17 @@ class Query(ABC):
     def scores(self, store: Store) -> Scores:
         """The exact answer as the scores of a selection."""
         return Scores(self.evaluate(store), self.candidate)
+
+
+@frozen
+class ItemsetQuery(Query):
+    """A query with one number for each of given itemsets."""
+
+    itemsets: tuple[Itemset, ...] = field(converter=itemset_tuple)
+
+    @property
+    def size(self) -> int:
+        return len(self.itemsets)
+
+    def candidate(self, index: int) -> Candidate:
+        return self.itemsets[index]

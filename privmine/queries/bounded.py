@@ -10,9 +10,9 @@ import numpy as np
 from attrs import cmp_using, field, frozen
 
 from privmine.errors import InputError
-from privmine.model import IntArray, Itemset, int_array, itemset_tuple, optional_itemset_tuple
+from privmine.model import IntArray, Itemset, int_array, optional_itemset_tuple
 from privmine.privacy import Sensitivity
-from privmine.queries.base import Candidate, Query
+from privmine.queries.base import ItemsetQuery, Query
 from privmine.queries.supports import check_weights, weighted_sensitivity
 from privmine.store.abstract import Store
 
@@ -22,7 +22,7 @@ def _whole_numbers(values: Iterable[int]) -> tuple[int, ...]:
 
 
 @frozen
-class BoundedSupports(Query):
+class BoundedSupports(ItemsetQuery):
     """The supports of given itemsets, where no transaction adds more than a bound in all.
 
     A transaction that contains T of the itemsets adds weights[T] to each of them. With weights that
@@ -40,7 +40,6 @@ class BoundedSupports(Query):
     value when a transaction comes.
     """
 
-    itemsets: tuple[Itemset, ...] = field(converter=itemset_tuple)
     weights: IntArray = field(converter=int_array, eq=cmp_using(eq=np.array_equal), validator=check_weights)
 
     @property
@@ -48,18 +47,11 @@ class BoundedSupports(Query):
         return f"bounded supports of {self.size} itemsets, at most {self.sensitivity.l1} a transaction"
 
     @property
-    def size(self) -> int:
-        return len(self.itemsets)
-
-    @property
     def sensitivity(self) -> Sensitivity:
         return weighted_sensitivity(self.weights[: self.size + 1])
 
     def evaluate(self, store: Store) -> IntArray:
         return store.bounded_supports(self.itemsets, self.weights)
-
-    def candidate(self, index: int) -> Candidate:
-        return self.itemsets[index]
 
 
 @frozen

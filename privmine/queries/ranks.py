@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 from attrs import cmp_using, field, frozen
 
 from privmine.errors import InputError
+from privmine.exact import amount
 from privmine.model import IntArray, int_array
 from privmine.privacy import Sensitivity
 from privmine.queries.base import Candidate, Query, whole_from
@@ -13,25 +16,17 @@ from privmine.store.abstract import Store
 
 
 @frozen
-class RankGap(Query):
-    """How near the j-th most frequent item is to the `rank`-th most frequent itemset, for j = low … high.
+class _ItemRanks(Query):
+    """Scores of the ranks low … high of items, by their distance from the `rank`-th most frequent itemset.
 
-    The score of j is −|c_j − c_θ| with c_θ the support of the itemset at `rank` (Alg. 3, l. 24, where
-    the N cancels). Ranks beyond what occurs have support 0.
-
-    Privacy: sorted supports at a fixed rank are monotone: a new transaction raises each by 0 or 1.
-    Their difference therefore moves by at most 1, in either direction, so L∞ = 1 and the scores
-    are not monotone.
+    Privacy: sorted supports at a fixed rank are monotone: a new transaction raises each by 0 or 1. The difference of
+    two of them moves by at most 1, in either direction, so L∞ = 1 and the scores are not monotone.
     """
 
-    rank: int
-    low: int
-    high: int
+    rank: int = field(validator=whole_from(1))
+    low: int = field(validator=whole_from(1))
+    high: int = field(validator=whole_from(1))
     max_length: int | None = None
-
-    @property
-    def name(self) -> str:
-        return f"gap between itemset rank {self.rank} and item ranks {self.low} to {self.high}"
 
     @property
     def size(self) -> int:
@@ -41,12 +36,28 @@ class RankGap(Query):
     def sensitivity(self) -> Sensitivity:
         return Sensitivity(self.size, self.size, 1, monotone=False)
 
+    def candidate(self, index: int) -> Candidate:
+        return self.low + index
+
+
+@frozen
+class RankGap(_ItemRanks):
+    """How near the j-th most frequent item is to the `rank`-th most frequent itemset, for j = low … high.
+
+    The score of j is −|c_j − c_θ| with c_θ the support of the itemset at `rank` (Alg. 3, l. 24, where
+    the N cancels). Ranks beyond what occurs have support 0.
+
+    Privacy: supports at two fixed ranks are each raised by 0 or 1 by a new transaction, so their difference moves by at
+    most 1, in either direction.
+    """
+
+    @property
+    def name(self) -> str:
+        return f"gap between itemset rank {self.rank} and item ranks {self.low} to {self.high}"
+
     def evaluate(self, store: Store) -> IntArray:
         threshold = _support_at(store, self.rank, self.max_length)
         return -np.abs(_item_supports_at(store, self.low, self.high) - threshold)
-
-    def candidate(self, index: int) -> Candidate:
-        return self.low + index
 
 
 @frozen
@@ -77,7 +88,45 @@ class RankSupport(Query):
 
 
 @frozen
-class ItemCutoff(Query):
+class RankAtFrequency(Query):
+    """How near the support of the j-th most frequent itemset is to a part θ of all transactions, for j = 1 … most.
+
+    The score of j is −|c_j − θ·N|, times the denominator of θ, so that it is a whole number. Ranks beyond what occurs
+    have support 0.
+
+    Privacy: a new transaction raises c_j by 0 or 1 and θ·N by θ, so their difference moves by −θ or 1 − θ: by at most
+    the larger of the two, in either direction. N itself is not told.
+    """
+
+    theta: Fraction
+    most: int = field(validator=whole_from(1))
+    max_length: int | None = None
+
+    @property
+    def name(self) -> str:
+        return f"how many itemsets, up to {self.most}, have a frequency of {amount(self.theta)}"
+
+    @property
+    def size(self) -> int:
+        return self.most
+
+    @property
+    def sensitivity(self) -> Sensitivity:
+        step = max(self.theta.numerator, self.theta.denominator - self.theta.numerator)
+        return Sensitivity(self.most * step, self.most * step**2, step, monotone=False)
+
+    def candidate(self, index: int) -> Candidate:
+        return index + 1
+
+    def evaluate(self, store: Store) -> IntArray:
+        by_rank = np.zeros(self.most, dtype=np.int64)
+        _, supports = store.top_itemsets(self.most, self.max_length)
+        by_rank[: len(supports)] = supports
+        return -np.abs(by_rank * self.theta.denominator - self.theta.numerator * store.count())
+
+
+@frozen
+class ItemCutoff(_ItemRanks):
     """How well the j most frequent items are those that the `rank` most frequent itemsets are made of, j = low … high.
 
     They are, if the j-th item is at least as frequent as the itemset at `rank`, and the next item is not. The score of
@@ -87,15 +136,10 @@ class ItemCutoff(Query):
     Attributes:
         penalties: one for each j, or none: what to take off its score.
 
-    Privacy: sorted supports at a fixed rank are monotone: a new transaction raises each by 0 or 1. Each of the two
-    differences therefore moves by at most 1, in either direction, and so does the larger of them: L∞ = 1, and the
-    scores are not monotone. Penalties do not depend on data.
+    Privacy: each of the two differences moves by at most 1, in either direction, and so does the larger of them.
+    Penalties do not depend on data.
     """
 
-    rank: int = field(validator=whole_from(1))
-    low: int = field(validator=whole_from(1))
-    high: int = field(validator=whole_from(1))
-    max_length: int | None = None
     penalties: IntArray = field(factory=tuple, converter=int_array, eq=cmp_using(eq=np.array_equal))
 
     def __attrs_post_init__(self) -> None:
@@ -108,22 +152,11 @@ class ItemCutoff(Query):
     def name(self) -> str:
         return f"whether {self.low} to {self.high} items reach itemset rank {self.rank}"
 
-    @property
-    def size(self) -> int:
-        return self.high - self.low + 1
-
-    @property
-    def sensitivity(self) -> Sensitivity:
-        return Sensitivity(self.size, self.size, 1, monotone=False)
-
     def evaluate(self, store: Store) -> IntArray:
         threshold = _support_at(store, self.rank, self.max_length)
         supports = _item_supports_at(store, self.low, self.high + 1)
         scores: IntArray = -np.maximum(threshold - supports[:-1], supports[1:] - threshold)
         return scores - self.penalties if len(self.penalties) else scores
-
-    def candidate(self, index: int) -> Candidate:
-        return self.low + index
 
 
 def _support_at(store: Store, rank: int, max_length: int | None) -> int:

@@ -9,9 +9,9 @@ from attrs import cmp_using, field, frozen
 from attrs.validators import in_
 
 from privmine.errors import InputError
-from privmine.model import IntArray, Itemset, int_array, itemset, itemset_tuple, optional_itemset
+from privmine.model import IntArray, Itemset, int_array, itemset, optional_itemset
 from privmine.privacy import Sensitivity
-from privmine.queries.base import Candidate, Query
+from privmine.queries.base import Candidate, ItemsetQuery, Query
 from privmine.store.abstract import Store
 
 LARGEST_WEIGHT = 2**31
@@ -108,22 +108,16 @@ class PairSupports(Query):
 
 
 @frozen
-class Supports(Query):
+class Supports(ItemsetQuery):
     """The supports of given itemsets; that of the empty itemset is the number of transactions.
 
     Privacy: one transaction adds 1 to each itemset that it contains, at most to all of them. An
     itemset given twice counts twice, and so does its sensitivity.
     """
 
-    itemsets: tuple[Itemset, ...] = field(converter=itemset_tuple)
-
     @property
     def name(self) -> str:
         return f"supports of {len(self.itemsets)} itemsets"
-
-    @property
-    def size(self) -> int:
-        return len(self.itemsets)
 
     @property
     def sensitivity(self) -> Sensitivity:
@@ -131,9 +125,6 @@ class Supports(Query):
 
     def evaluate(self, store: Store) -> IntArray:
         return store.supports(self.itemsets)
-
-    def candidate(self, index: int) -> Candidate:
-        return self.itemsets[index]
 
 
 @frozen

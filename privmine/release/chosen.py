@@ -11,11 +11,15 @@ holds for what was chosen. Just above the cutoff such an interval has no lower e
 within bounds that all candidates together respect with a probability of 1 − β, and the interval is computed given
 that as well, at a level so much higher that the promise stays the same.
 
+Where estimates decide what is listed, instead of the noisy counts, it is not known what the choice tells of the noise.
+Then intervals are so wide that they hold whatever the choice was.
+
 Privacy: computed from noisy counts that are paid for.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import inf
 from typing import TYPE_CHECKING, Any
 
@@ -44,15 +48,19 @@ class Chosen:
         candidates: how many itemsets were counted, and could have been listed.
         cutoff: the largest noisy count that was not listed; None where all were.
         missing: how many of the k most frequent candidates are expected to be missing; None where that is not known.
+        by_estimates: whether the largest estimates were listed instead of the largest noisy counts; then the cutoff is
+            an estimate, too.
     """
 
     candidates: int
     cutoff: float | None = None
     missing: float | None = None
+    by_estimates: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
-        return {"candidates": self.candidates, "cutoff": self.cutoff, "missing": self.missing}
+        told = {"by_estimates": True} if self.by_estimates else {}
+        return {"candidates": self.candidates, "cutoff": self.cutoff, "missing": self.missing, **told}
 
 
 def intervals_of(release: Release, level: float, *, selected: bool) -> list[Interval]:
@@ -73,6 +81,9 @@ def reaches(release: Release, level: float, *, selected: bool = True) -> tuple[F
     up = down.copy()
     if not selected or release.selection is None or release.selection.cutoff is None:
         return down, up
+    if release.selection.by_estimates:
+        wide = np.array([_whatever_the_choice(law, release, level) for law in laws], dtype=np.float64)
+        return wide, wide.copy()
     cutoff, candidates = release.selection.cutoff, release.selection.candidates
     counts = np.array([found.centre for found in release.itemsets], dtype=np.float64)
     for law in set(laws):
@@ -84,8 +95,34 @@ def reaches(release: Release, level: float, *, selected: bool = True) -> tuple[F
     return down, up
 
 
+def chances_of_zero(release: Release) -> FloatArray:
+    """For each itemset the probability of a noisy count that large, given that it is listed, if it did not occur."""
+    selection = release.selection
+    chances = np.ones(len(release))
+    for row, found in enumerate(release.itemsets):
+        tail = tail_of(found.law or NormalLaw(found.standard_error))
+        chances[row] = tail.above(found.centre)
+        if selection is None or selection.cutoff is None:
+            continue
+        # Among all candidates one of so many is listed; by estimates nobody knows why.
+        share = len(release) / max(selection.candidates, len(release))
+        chances[row] /= max(share if selection.by_estimates else float(tail.above(selection.cutoff)), 1e-300)
+    return np.minimum(chances, 1.0)
+
+
+def _whatever_the_choice(law: Any, release: Release, level: float) -> float:
+    """How far noise reaches, such that of the listed intervals `level` hold on average, however they were chosen.
+
+    Of m candidates k are listed, by estimates that may hang together with the noise in any way. With intervals of the
+    level 1 − α·k/m for each, at most the share α of the listed ones is expected to miss (Benjamini and Yekutieli 2005).
+    """
+    assert release.selection is not None
+    share = len(release) / max(release.selection.candidates, len(release))
+    return max(float(law.half_width(level)), tail_of(law).quantile((1 - level) * share / 2))
+
+
 def affected(counts: FloatArray, tail: NoiseTail, cutoff: float, level: float) -> Any:
-    """Of which counts being chosen tells something: those that are not far above the cutoff."""
+    """The counts whose choice says something about their noise: those that are not far above the cutoff."""
     lowest = counts - tail.quantile((1 - level) / 4)
     return tail.above(lowest - cutoff) > _SURELY * (1 - level)
 
@@ -93,7 +130,7 @@ def affected(counts: FloatArray, tail: NoiseTail, cutoff: float, level: float) -
 def chosen_intervals(
     counts: FloatArray, tail: NoiseTail, cutoff: float, candidates: int, level: float
 ) -> tuple[FloatArray, FloatArray]:
-    """Where the exact counts of listed itemsets lie, each with a probability of `level`; ends may be below 0.
+    """Intervals that contain the exact counts of listed itemsets, each with probability `level`; ends may be below 0.
 
     Args:
         counts: noisy counts with noise of the same law.
@@ -114,16 +151,25 @@ def chosen_intervals(
         listed = tail.above(np.maximum(cutoff - exact, -bound)) - beyond
         return np.divide(inside, listed, out=np.zeros_like(inside), where=listed > 0)
 
-    def end(wanted: FloatArray | float) -> FloatArray:
+    def too_low(exact: FloatArray) -> FloatArray:
+        """How often a noisy count may lie too far below an exact one, so that the interval ends before it.
+
+        Just above the cutoff an interval would end below the noisy count itself, which is hard to read. So it never
+        ends before the count, and misses at its upper end only exact counts above the noisy one. There are none if the
+        exact count is below the cutoff, and few just above it.
+        """
+        listed = tail.above(np.maximum(cutoff - exact, -bound)) - beyond
+        at_count: FloatArray = np.divide(0.5 - beyond, listed, out=np.ones_like(listed), where=listed > 0)
+        return np.minimum(np.maximum(1 - at_count, 0.0), part)
+
+    def end(is_below: Callable[[FloatArray], Any]) -> FloatArray:
         low, high = counts - bound, counts + bound
         for _ in range(_ROUNDS):
             middle = (low + high) / 2
-            below = rank(middle) < wanted
+            below = is_below(middle)
             low, high = np.where(below, middle, low), np.where(below, high, middle)
         return (low + high) / 2
 
-    # Just above the cutoff an interval would end below the noisy count itself. That is hard to read, and of the last
-    # row the noisy count is nearest to the cutoff by definition. So it ends at the count, where it hardly ever misses,
-    # and all of the error is left to the lower end.
-    high = end(1 - part)
-    return end(np.where(high < counts, 2 * part, part)), np.maximum(high, counts)
+    # What the upper end does not use of the error is left to the lower one, so that both together use all of it.
+    low = end(lambda exact: rank(exact) < 2 * part - too_low(exact))
+    return low, np.maximum(end(lambda exact: rank(exact) < 1 - part), counts)

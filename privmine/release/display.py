@@ -16,11 +16,14 @@ SHOWN = 20
 DEFAULT_LEVEL = 0.95
 #: One of them stands wherever intervals are shown.
 CORRECTED = "Intervals allow for the choice of the largest noisy counts: those of the last rows reach further down."
+ESTIMATES = (
+    "Intervals allow for the choice of the largest estimates: they are wider, whatever the choice tells of the noise."
+)
 CAVEAT = "The last rows are probably too high: they were selected because their noisy counts were large."
 
 
 def items_text(items: tuple[Any, ...]) -> str:
-    """Labels side by side; what would break a line is shown escaped, and what looks like several items quoted."""
+    """Labels side by side. Line breaks are escaped, and a label that looks like several items is quoted."""
     return ", ".join(map(_label, items))
 
 
@@ -36,7 +39,7 @@ def percent(level: float) -> str:
 
 
 def whole(value: float) -> str:
-    """A count in whole transactions; a little less than 0 is no -0."""
+    """A count in whole transactions, never -0."""
     text = f"{value:,.0f}"
     return "0" if text == "-0" else text
 
@@ -50,7 +53,9 @@ def caveat(release: Release) -> str:
     """What a reader of the intervals must know."""
     if release.selection is None:
         return CAVEAT
-    return "" if release.selection.cutoff is None else CORRECTED
+    if release.selection.cutoff is None:
+        return ""
+    return ESTIMATES if release.selection.by_estimates else CORRECTED
 
 
 def headline(release: Release) -> str:

@@ -45,7 +45,7 @@ class FrequentItemset:
 
     @property
     def centre(self) -> float:
-        """What its interval is made from: the count, or the unbiased count where the count is an estimate."""
+        """The centre of its interval: the count, or the unbiased count if the count is an estimate."""
         return self.count if self.unbiased_count is None else self.unbiased_count
 
 
@@ -60,8 +60,7 @@ class Release:
         total_error: the standard deviation of its noise.
         receipt: what was spent, on what, under which assumptions.
         total_law: how the noise in the total is distributed; None where that is not known.
-        selection: how the itemsets were chosen among all that were counted; None in files of earlier versions, and
-            where they were chosen by estimates.
+        selection: how the itemsets were chosen among all that were counted; None in files of earlier versions.
         joint: how the noise in different counts hangs together, as in `NoisyCounts`; empty where that is not known.
     """
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
+import zipfile
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 ITEMSETS, RECEIPT, WHOLE = "Itemsets", "Receipt", "privmine"
 #: A cell of a workbook holds at most 32,767 characters.
 _CELL = 30_000
+#: What a workbook unpacks to at most: a small file may have huge parts, and some of them are held in memory.
+_MOST_UNPACKED = 128 << 20
 #: A cell that begins like this is run as a formula by spreadsheets.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
@@ -34,14 +37,14 @@ def beside(path: Path) -> Path:
 
 def rows_of(release: Release, level: float) -> tuple[list[str], list[list[Any]]]:
     """Names of columns, and readable rows."""
-    names = ["rank", "itemset", "length", "count", "support", "ci_low", "ci_high"]
+    names = ["rank", "itemset", "support", "count", "length", "ci_low", "ci_high"]
     rows = [
         [
             rank,
             _text(found.items),
-            len(found.items),
-            round(found.count),
             round(found.support, 4),
+            round(found.count),
+            len(found.items),
             round(low),
             round(high),
         ]
@@ -58,18 +61,22 @@ def _text(items: tuple[Any, ...]) -> str:
     return f"'{text}" if text.startswith(_FORMULA) else text
 
 
-def to_plain_csv(release: Release, level: float) -> str:
-    """Rows alone; a program or a spreadsheet opens them as they are."""
+def to_plain_csv(release: Release, level: float) -> bytes:
+    """Only the rows, for programs and spreadsheets.
+
+    Spreadsheets assume an old code page unless a byte order mark says that the text is UTF-8. Plain ASCII needs none.
+    """
     out = io.StringIO()
     names, rows = rows_of(release, level)
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(names)
     writer.writerows(rows)
-    return out.getvalue()
+    text = out.getvalue()
+    return text.encode("ascii" if text.isascii() else "utf-8-sig")
 
 
 def kept_rows(release: Release, lines: Iterable[str]) -> list[int]:
-    """Which rows of a release a plain CSV still has; one that the release does not have is refused."""
+    """The rows of a release that a plain CSV still has. A row that the release does not have is refused."""
     place = {_text(found.items): row for row, found in enumerate(release)}
     kept = []
     for row in csv.DictReader(lines):
@@ -80,7 +87,7 @@ def kept_rows(release: Release, lines: Iterable[str]) -> list[int]:
 
 
 def to_xlsx(release: Release, level: float, whole: str) -> bytes:
-    """A workbook: the rows, the receipt in words, and all else as JSON.
+    """A workbook: the rows, the receipt in words, and everything else as JSON.
 
     Args:
         release: what to write.
@@ -120,10 +127,13 @@ def _fill(sheet: Any, lines: list[str]) -> None:
 def json_of_xlsx(path: Path, most_rows: int) -> str:
     """What `to_xlsx` kept as JSON."""
     openpyxl = import_extra("openpyxl", "Excel workbooks need")
+    with zipfile.ZipFile(path) as packed:
+        if sum(part.file_size for part in packed.infolist()) > _MOST_UNPACKED:
+            raise InputError(f"it unpacks to more than {_MOST_UNPACKED >> 20} MiB")
     book = openpyxl.load_workbook(path, read_only=True, data_only=True)
     try:
         if WHOLE not in book.sheetnames:
-            raise InputError(f"it has no sheet {WHOLE!r}, so that it is no release that privmine saved as a workbook")
+            raise InputError(f"it has no sheet {WHOLE!r}, which every workbook of privmine has")
         rows = book[WHOLE].iter_rows(max_row=most_rows, max_col=1, values_only=True)
         return "".join(str(row[0]) for row in rows if row and row[0] is not None)
     finally:

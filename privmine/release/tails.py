@@ -53,10 +53,6 @@ class NoiseTail:
             return float(self.places[-1] + (wanted - self.log_tails[-1]) / slope)
         return float(np.interp(-wanted, -self.log_tails, self.places))
 
-    def masses(self, distances: FloatArray, step: float) -> FloatArray:
-        """The probability of a cell of this width around each distance from the centre."""
-        return np.maximum(self.above(distances - step / 2) - self.above(distances + step / 2), 0.0)
-
 
 @lru_cache(maxsize=1024)
 def tail_of(law: KeptLaw | NormalLaw) -> NoiseTail:

@@ -205,7 +205,8 @@ class MemoryStore(Store):
 
     def _windows(self, itemsets: Sequence[Itemset], items: IntArray) -> Iterator[tuple[Words, list[IntArray], int]]:
         """Bitmaps of the items, the itemsets as positions among them, and how many transactions the bitmaps have."""
-        members = [np.searchsorted(items, self._checked(found)) for found in itemsets]
+        flat = np.searchsorted(items, self._checked([item for found in itemsets for item in found]))
+        members = np.split(flat, np.cumsum([len(found) for found in itemsets])[:-1]) if len(itemsets) else []
         if len(items) * bitmaps.words_for(self.count()) * 8 <= self._bitmap_bytes:
             yield self._bitmaps_of(items), members, self.count()
             return

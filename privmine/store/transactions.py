@@ -34,7 +34,7 @@ _INTEGER = re.compile(r"0|-?[1-9][0-9]{0,18}")
 #: What is wrong with a collection of baskets.
 NO_BASKET = (
     "A basket must be a collection of items. Split a text into items first, and make a data frame of "
-    "records. To read several files, use a pattern such as pm.read('orders/*.parquet')."
+    "records. To read several files, pass a list of files or a pattern such as pm.read('orders/*.parquet')."
 )
 NO_ITEM = (
     "An item is missing (None or NaN) in some basket. Drop such items first, or read with pm.read(…, "

@@ -10,8 +10,8 @@ from privmine.exact import exact
 from privmine.model import Public
 from privmine.noise.protocol import NoiseSource
 from privmine.noise.simulated import SimulatedNoise
+from privmine.pipeline.request import definition_at
 from privmine.privacy.cost import Charge, Meter
-from privmine.privacy.definition import PureDP
 from privmine.store.transactions import Transactions
 
 
@@ -19,6 +19,7 @@ def curator_for(
     data: Transactions | Iterable[Any],
     epsilon: Any = 1,
     *,
+    delta: Any = None,
     share: Any = 1,
     noise: NoiseSource | None = None,
     stage: str = "reconstruct_counts",
@@ -29,13 +30,14 @@ def curator_for(
     Args:
         data: transactions, or baskets as lists of labels.
         epsilon: the ε of the whole run.
+        delta: its δ; None for pure ε.
         share: the part of it that the stage may spend.
         noise: a source of noise; by default one that is simulated from seed 0.
         stage: the stage that it is for.
         trusted: whether queries that privmine cannot verify may run.
     """
     transactions = data if isinstance(data, Transactions) else Transactions.from_lists(data)
-    budget = PureDP().budget(exact(epsilon, "ε"))
+    budget = definition_at(None if delta is None else exact(delta, "δ")).budget(exact(epsilon, "ε"))
     public = Public(transactions.universe, transactions.unit, origin=transactions.origin)
     source = SimulatedNoise(0) if noise is None else noise
     access = Access(transactions.store, public, source, Meter(budget), lambda _: trusted)

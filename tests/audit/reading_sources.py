@@ -9,20 +9,24 @@ import json
 import re
 import sqlite3
 from functools import partial
+from random import Random
 from unittest.mock import patch
 
 import duckdb
 import numpy as np
+import openpyxl
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 from attrs import evolve, fields, frozen
+from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
+from pyarrow import feather
 from scipy import sparse
 
 import privmine as pm
 from privmine.audit.odd_cells import whole_number
-from privmine.audit.written_sources import COLUMNS, UNIT, Source
+from privmine.audit.written_sources import COLUMNS, UNIT, Basket, Source
 from privmine.store import shelf
 
 LONG = {"transaction": "order_id", "item": "product", "layout": "long"}
@@ -233,6 +237,104 @@ def write_csv_parts(folder, rows, case):
     return {"source": f"{folder}/*.csv"}
 
 
+# Workbooks and Arrow files
+
+
+def in_workbooks(text):
+    """Cells of a workbook hold no control characters; openpyxl writes what begins with "=" as a formula."""
+    return not ILLEGAL_CHARACTERS_RE.search(text) and "\r" not in text and not text.startswith("=") and text != ""
+
+
+def write_excel(folder, rows, case, cell=plain, sheets=()):
+    return _workbook(folder, [COLUMNS, *long_rows(rows)], cell, sheets)
+
+
+def write_excel_one_hot(folder, rows, case):
+    header, cells = one_hot_rows(rows, case)
+    return _workbook(folder, [header, *cells], lambda value: value, ())
+
+
+def _workbook(folder, rows, cell, sheets):
+    book = openpyxl.Workbook()
+    sheet = book.active
+    for number, row in enumerate(rows):
+        # A row that is all empty would not be there; those of a sheet without cells are not written at all.
+        for column, value in enumerate(row, 1):
+            if value is not None:
+                sheet.cell(number + 1, column).value = value if number == 0 else cell(value)
+    for name in sheets:
+        book.create_sheet(name).append(["nothing"])
+    book.save(folder / "a.xlsx")
+    return {"source": folder / "a.xlsx"}
+
+
+def write_feather(folder, rows, case, table=lambda rows, case: long_table(rows)):
+    feather.write_feather(table(rows, case), folder / "a.feather")
+    return {"source": folder / "a.feather"}
+
+
+def write_stream(folder, rows, case):
+    table = long_table(rows, coded=True)
+    with pa.OSFile(str(folder / "a.arrows"), "wb") as file, pa.ipc.new_stream(file, table.schema) as stream:
+        stream.write_table(table, max_chunksize=2)
+    return {"source": folder / "a.arrows"}
+
+
+# Labels that are written in several ways
+
+
+def as_respelt(text):
+    """What trimming and folding make of a label."""
+    return text.strip().casefold()
+
+
+def not_blank(carries=one_line):
+    return lambda text: text.strip() != "" and carries(text) and all(carries(way) for way in ways_of(text))
+
+
+def ways_of(text):
+    """Other ways to write a label that are one with it."""
+    ways = (f"  {text}", f"{text}\u00a0", text.upper(), text.lower(), f"\t{text.swapcase()} ")
+    return [way for way in ways if as_respelt(way) == as_respelt(text)]
+
+
+def other_way(row):
+    """The row with its labels written otherwise; the row itself tells how, so that it does in both neighbours."""
+    random = Random(f"{row.unit}|{row.key}|{row.labels}")  # noqa: S311 - made-up data
+    return evolve(row, labels=tuple(random.choice([*ways_of(label), label]) for label in row.labels))
+
+
+def in_two_rows(write):
+    """Write every row of a long table twice, so that two labels of one transaction become one."""
+    return lambda folder, rows, case: write(folder, [way for row in rows for way in (row, other_way(row))], case)
+
+
+def in_one_row(write):
+    """Write every label of a list twice, so that two labels of one transaction become one."""
+    return lambda folder, rows, case: write(
+        folder, [evolve(row, labels=(*row.labels, *other_way(row).labels)) for row in rows], case
+    )
+
+
+def with_nobody(write):
+    """Add rows that are nobody's: those of a missing and of a blank unit."""
+
+    def written(folder, rows, case):
+        if case.protected == "transaction":
+            return write(folder, rows, case)
+        nobody = [Basket(unit, "17", ("nobody bought this",)) for unit in (None, " ", None)]
+        return {**write(folder, [*nobody[:1], *rows, *nobody[1:]], case), "drop_missing_units": True}
+
+    return written
+
+
+def write_named_files(folder, rows, case):
+    """Two files that are both named."""
+    half = len(rows) // 2
+    parts = (rows[:half], rows[half:])
+    return {"source": [write_long(folder, part, case, f"{number}.csv")["source"] for number, part in enumerate(parts)]}
+
+
 # Queries
 
 QUERY = f"select {', '.join(COLUMNS)} from "  # noqa: S608 - a file of this test
@@ -331,6 +433,8 @@ ONE_HOT = {"layout": "one-hot", "options": {"layout": "one-hot"}}
 BASKETS = {"layout": "list", "owners": "sequence"}
 #: Items of FIMI text are numbers, also the one that is in no basket: `whole_number` makes none as large.
 NUMBERS = {**BASKETS, "cell": whole_number, "absent": "1000000000000000001"}
+
+RESPELT = {"trim": True, "fold_case": True}
 
 SOURCES = [
     # CSV
@@ -493,6 +597,72 @@ SOURCES = [
     Source("parquet, one-hot", partial(write_parquet, table=one_hot_table), carries=not_a_column, **ONE_HOT),
     Source("parquet files by a pattern", write_parts, LONG),
     Source("parquet, guessed", write_parquet, guesses=True),
+    # Workbooks and Arrow files
+    Source("excel", write_excel, LONG, carries=in_workbooks),
+    Source("excel, numbers and truths", partial(write_excel, cell=typed), LONG, carries=in_workbooks),
+    Source(
+        "excel, missing items, a sheet of several",
+        partial(write_excel, sheets=("other",)),
+        {**LONG, "drop_missing": True, "sheet": "Sheet"},
+        layout="long with gaps",
+        carries=in_workbooks,
+    ),
+    Source(
+        "excel, one-hot",
+        write_excel_one_hot,
+        carries=lambda text: in_workbooks(text) and not_a_column(text),
+        **ONE_HOT,
+    ),
+    Source("excel, guessed", write_excel, guesses=True, carries=in_workbooks),
+    Source("feather", write_feather, LONG),
+    Source("feather, lists", partial(write_feather, table=lambda rows, case: list_table(rows)), **LISTS),
+    Source("feather, one-hot", partial(write_feather, table=one_hot_table), carries=not_a_column, **ONE_HOT),
+    Source("feather, guessed", write_feather, guesses=True),
+    Source("arrow stream, dictionaries", write_stream, LONG),
+    # Labels that are written in several ways, rows that are nobody's, files that are named
+    evolve(CSV, name="csv files by their names", write=write_named_files),
+    evolve(
+        CSV,
+        name="csv, trimmed and folded",
+        write=in_two_rows(write_long),
+        options={**LONG, "separator": ",", **RESPELT},
+        label=as_respelt,
+        carries=not_blank(),
+    ),
+    Source(
+        "parquet, dictionaries, trimmed and folded",
+        in_two_rows(partial(write_parquet, table=lambda rows, case: long_table(rows, coded=True))),
+        {**LONG, **RESPELT},
+        label=as_respelt,
+        carries=not_blank(),
+    ),
+    Source(
+        "baskets, trimmed and folded",
+        in_one_row(write_baskets),
+        {"layout": "baskets", "separator": ",", **RESPELT},
+        label=as_respelt,
+        carries=not_blank(filled),
+        **BASKETS,
+    ),
+    Source(
+        "json lines, lists, trimmed and folded",
+        in_one_row(write_json_lists),
+        {"item": "items", "layout": "list", **RESPELT},
+        label=as_respelt,
+        carries=not_blank(),
+        layout="list",
+    ),
+    Source(
+        "lists of lists, trimmed and folded",
+        in_one_row(objects(lambda rows, case: [[*row.labels] for row in rows])),
+        RESPELT,
+        label=as_respelt,
+        carries=not_blank(),
+        layout="list",
+        owners="sequence",
+    ),
+    Source("parquet, rows that are nobody's", with_nobody(write_parquet), LONG),
+    Source("json lines, rows that are nobody's", with_nobody(write_json_long), LONG),
     # Queries
     Source("DuckDB over Parquet", query_parquet, LONG),
     Source("DuckDB over CSV", partial(query_csv, reader=FIXED, text=unquoted), LONG, carries=unseparated),
@@ -522,21 +692,16 @@ SOURCES = [
         layout="long with gaps",
     ),
     Source("pandas, integers", partial(pandas_long, kind="int64"), LONG, cell=whole_number, carries=is_number),
-    Source(
-        "pandas, floats with gaps",
-        partial(pandas_long, kind="float64"),
-        {**LONG, "drop_missing": True},
-        layout="long with gaps",
-        cell=whole_number,
-        carries=is_small_number,
-    ),
-    Source(
-        "pandas, nullable integers",
-        partial(pandas_long, kind="Int64"),
-        {**LONG, "drop_missing": True},
-        layout="long with gaps",
-        cell=whole_number,
-        carries=is_small_number,
+    *(
+        Source(
+            f"pandas, {words}",
+            partial(pandas_long, kind=kind),
+            {**LONG, "drop_missing": True},
+            layout="long with gaps",
+            cell=whole_number,
+            carries=is_small_number,
+        )
+        for words, kind in (("floats with gaps", "float64"), ("nullable integers", "Int64"))
     ),
     Source("pandas, one-hot", pandas_one_hot, carries=names_an_item, **ONE_HOT),
     Source("pandas, sparse", pandas_sparse, layout="one-hot", owners="sequence", carries=names_an_item),

@@ -12,7 +12,7 @@ from attrs import evolve, field, frozen
 from privmine.api import Elements, hookimpl
 from privmine.audit import Effort, Evidence, all_subjects, audit, quick_audit, sampler_checks, subject_of
 from privmine.audit.audits import SAMPLED_CASES
-from privmine.audit.neighbours import search
+from privmine.audit.neighbours import searched
 from privmine.audit.outcomes import PipelineSample
 from privmine.audit.subjects import EMPHASIS, emphasised
 from privmine.defaults.construct import GreedyBasis
@@ -153,7 +153,7 @@ def test_what_happens_once_is_not_lost(leak) -> None:
 def test_what_hypothesis_sees_once_is_not_lost() -> None:
     """It would call it flaky, and forget it."""
     component = Once()
-    example = search(subject_of(component).pipeline, examples=100)
+    example = searched(subject_of(component).pipeline, examples=100)[1]
     assert example is not None
     assert not example.repeats
 
@@ -204,7 +204,7 @@ def test_requests_that_are_not_taken_are_counted() -> None:
     report = audit(Clumsy(limit=5, error=InputError), effort=TINY)
     assert report.verdict == "holds"
     assert 0 < report.replays.turned_down < 10
-    assert f"taken on {10 - report.replays.turned_down} of them" in str(report)
+    assert f"accepted {10 - report.replays.turned_down} of these requests" in str(report)
     assert report.to_dict()["turned_down"] == report.replays.turned_down
 
 

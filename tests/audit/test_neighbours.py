@@ -10,7 +10,7 @@ from hypothesis import given, settings
 
 from privmine.api import Elements, hookimpl
 from privmine.audit import CustomerDatabase, replay
-from privmine.audit.neighbours import cases, customer_cases, search
+from privmine.audit.neighbours import cases, customer_cases, searched
 from privmine.errors import InputError
 from privmine.pipeline import Pipeline
 from privmine.privacy.unit import Unit
@@ -28,7 +28,7 @@ class LongTransactions:
 
 def test_the_smallest_counterexample_is_found() -> None:
     """Hypothesis shrinks to the one transaction that matters, and the snippet shows it again."""
-    example = search(Pipeline(select_elements=LongTransactions()), examples=100)
+    example = searched(Pipeline(select_elements=LongTransactions()), examples=100)[1]
     assert example is not None
     assert len(set(example.case.extra)) == 3
     assert example.case.transactions == ()
@@ -40,8 +40,8 @@ def test_the_smallest_counterexample_is_found() -> None:
 def test_customers_are_searched_too(unit) -> None:
     """With a unit nothing is found; without it, the customer with two transactions."""
     options = {"examples": 60, "among": customer_cases(2)}
-    assert search(Pipeline(), database=CustomerDatabase(unit), **options) is None
-    example = search(Pipeline(), database=CustomerDatabase(), **options)
+    assert searched(Pipeline(), database=CustomerDatabase(unit), **options)[1] is None
+    example = searched(Pipeline(), database=CustomerDatabase(), **options)[1]
     assert example is not None
     assert example.case.customers == ()
     assert len(example.case.extra) == 2
@@ -49,7 +49,7 @@ def test_customers_are_searched_too(unit) -> None:
 
 def test_nothing_is_found_in_the_default_pipeline() -> None:
     """A sound pipeline has no counterexample."""
-    assert search(Pipeline(), examples=40) is None
+    assert searched(Pipeline(), examples=40)[1] is None
 
 
 @settings(max_examples=40, deadline=None)
@@ -63,4 +63,4 @@ def test_without_hypothesis_the_error_says_what_to_install(monkeypatch) -> None:
     """The extra is optional, and its absence is no traceback."""
     monkeypatch.setitem(sys.modules, "hypothesis", None)
     with pytest.raises(InputError, match=r"privmine\[audit\]"):
-        search(Pipeline())
+        searched(Pipeline())

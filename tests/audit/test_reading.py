@@ -25,8 +25,9 @@ from privmine.audit.odd_cells import THEMES, neighbours, simpler, some_neighbour
 from privmine.audit.reading import audit_source, compared
 from privmine.audit.written_sources import Basket, Neighbours
 from privmine.io import label_codes as labels
-from privmine.io.readers import assembly, csv_in, csv_rows, duckdb_in
+from privmine.io.readers import assembly, csv_in, csv_rows, duckdb_in, excel_in
 from privmine.io.readers.duckdb_queries import Reads
+from privmine.io.respelling import Respelling
 from privmine.store import disk, transactions
 from privmine.store.labels import text_of, unit_of
 
@@ -282,6 +283,63 @@ def test_a_refusal_that_a_sound_row_causes_is_found(monkeypatch) -> None:
 
     monkeypatch.setattr(assembly.Codes, "encode", choosy)
     assert "refusal" in found_by(evolve(BY_NAME["arrow"], themes=("words",)))
+
+
+def test_a_label_that_reads_as_it_is_first_written_is_found(monkeypatch) -> None:
+    """Whoever stands first in the file decides how the item of all others reads."""
+    first: dict[str, str] = {}
+
+    def as_first_written(self, text):
+        return first.setdefault(self.alike(text), text)
+
+    original = read.read_asked
+
+    def fresh(*args, **how):
+        first.clear()
+        return original(*args, **how)
+
+    monkeypatch.setattr(Respelling, "__call__", as_first_written)
+    monkeypatch.setattr(read, "read_asked", fresh)
+    assert found_by("csv, trimmed and folded") & {"rows", "universe"}
+
+
+def test_a_catalogue_that_is_not_folded_is_found(monkeypatch) -> None:
+    """The labels of the data are made alike, those of the public universe are not."""
+    monkeypatch.setattr(Respelling, "of_catalogue", lambda self, labels: (self, [label.upper() for label in labels]))
+    assert "rows" in found_by("baskets, trimmed and folded")
+
+
+def test_rows_of_nobody_that_are_somebodys_are_found(monkeypatch) -> None:
+    """All rows without a unit are taken for one unit's."""
+    monkeypatch.setattr(assembly, "unit_of", lambda text: unit_of(text) or "somebody")
+    assert "rows" in found_by("parquet, rows that are nobody's")
+
+
+def test_cells_of_a_workbook_that_are_numbers_only_if_all_are_are_found(monkeypatch) -> None:
+    """A column of numbers reads 17.0 until somebody has text in it, as a frame of pandas would have it."""
+    original = excel_in.column_of
+
+    def as_one_type(cells, name, *, lists):
+        known = [cell for cell in cells if cell is not None]
+        are_numbers = all(type(cell) is int for cell in known)
+        texts = [f"{cell}.0" if are_numbers and cell is not None else cell for cell in cells]
+        return original(texts, name, lists=lists)
+
+    monkeypatch.setattr(excel_in, "column_of", as_one_type)
+    assert "rows" in found_by("excel, numbers and truths", pairs=60)
+
+
+def test_a_number_of_rows_that_a_workbook_tells_is_found(monkeypatch) -> None:
+    """A reader that tells how many rows a workbook has."""
+    original = excel_in._rows
+
+    def telling(path, sheet):
+        rows = list(original(path, sheet))
+        warnings.warn(f"{len(rows)} rows", stacklevel=2)
+        return iter(rows)
+
+    monkeypatch.setattr(excel_in, "_rows", telling)
+    assert "warning" in found_by("excel", pairs=30)
 
 
 def test_a_counterexample_is_made_small(monkeypatch) -> None:

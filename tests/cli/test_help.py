@@ -32,16 +32,30 @@ def test_help_may_be_asked_for_in_short() -> None:
         assert "Usage: privmine" in asked[0]
 
 
-def test_a_command_loads_nothing_of_the_others() -> None:
-    """What audits and experiments need takes long to load, and a mistake is told at once."""
+def loaded_after(*arguments: str) -> tuple[list[str], str]:
+    """The modules that a command has imported when it ends, and what it said on stderr."""
     program = (
-        "import sys; sys.argv = ['privmine', 'mine', 'x.csv', '--epsilon', '0']\n"
+        f"import sys; sys.argv = ['privmine', *{arguments!r}]\n"
         "try:\n    from privmine.cli import main; main()\nexcept SystemExit:\n    pass\n"
-        "print([name for name in sys.modules if name.startswith(('privmine.audit', 'privmine.evaluation', 'opendp'))])"
+        "print('\\n' + ' '.join(sys.modules))"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
-    assert "greater than 0" in done.stderr
+    return done.stdout.splitlines()[-1].split(), done.stderr
+
+
+def test_a_command_loads_nothing_of_the_others() -> None:
+    """What audits and experiments need takes long to load, and a mistake is told at once."""
+    loaded, said = loaded_after("mine", "x.csv", "--epsilon", "0")
+    assert "privmine.cli.mine_command" in loaded
+    assert not [name for name in loaded if name.startswith(("privmine.audit", "privmine.evaluation", "opendp"))]
+    assert "greater than 0" in said
+
+
+def test_a_run_with_many_bases_loads_no_drawing_library() -> None:
+    """Cliques are found without igraph, which would import pyplot."""
+    loaded, _ = loaded_after("mine", "--k", "100", "--epsilon", "1", "--simulate", "--seed", "1")
+    assert "privmine.defaults.greedy" in loaded
+    assert not {"igraph", "matplotlib"}.intersection(loaded)
 
 
 GROUPS = {path: command for path, command in every_command(cli).items() if isinstance(command, OpenGroup)}
@@ -83,7 +97,8 @@ def test_an_unknown_command_lists_the_known(privmine) -> None:
 
 
 @pytest.mark.parametrize(
-    ("command", "distribution"), [("experiment paper", "privmine-paper"), ("plugins compare", "privmine-bases")]
+    ("command", "distribution"),
+    [("experiment paper", "privmine-paper"), ("leaderboard", "privmine-paper"), ("plugins compare", "privmine-bases")],
 )
 def test_a_command_of_a_missing_plugin_says_what_to_install(command, distribution, run_python, tmp_path) -> None:
     """The name of the distribution is in the message."""

@@ -53,7 +53,7 @@ def test_a_guess_is_told_with_the_options_that_say_the_same(orders, mined) -> No
     assert silence == ""
 
 
-@pytest.mark.parametrize("separator", ["\t", r"\t"])
+@pytest.mark.parametrize("separator", ["\t", r"\t", "tab"])
 def test_a_tab_can_be_typed(orders, mined, separator) -> None:
     """As a tab or as shells let people write it; a guess is told in the way that can be typed."""
     expected, _ = mined("orders.csv", "--transaction", "order_id", "--item", "product")
@@ -246,3 +246,63 @@ def test_options_that_do_not_fit(orders, privmine, arguments, words) -> None:
     assert orders.read_bytes() == before
     assert re.search(words, err), err
     assert not any(product in err for product in ("bread", "milk", "cocoa"))
+
+
+# Several files, labels, rows of nobody
+
+
+def test_several_files_are_mined_as_one(orders, mined) -> None:
+    """Named one by one, as a shell does with a pattern, they are the release of the whole file."""
+    said = ("--transaction", "order_id", "--item", "product")
+    expected, _ = mined("orders.csv", *said)
+    header, *lines = orders.read_text().splitlines()
+    for name, part in (("may.csv", lines[:20]), ("june.csv", lines[20:])):
+        (orders.parent / name).write_text("\n".join([header, *part]) + "\n")
+    found, told = mined("may.csv", "june.csv", *said)
+    assert (found["itemsets"], told) == (expected["itemsets"], "")
+
+
+def test_a_file_twice_is_refused_and_no_source_is_written_over(orders, privmine) -> None:
+    """Before anything is read or charged."""
+    code, _, err = privmine("mine", "orders.csv", "orders.csv", *RUN)
+    assert (code, "is named twice" in err) == (2, True)
+    (orders.parent / "other.csv").write_text(orders.read_text())
+    code, _, err = privmine("mine", "orders.csv", "other.csv", *RUN, "--output", "other.csv")
+    assert (code, "is the file that is read" in err) == (2, True)
+
+
+def test_several_files_are_copied_as_one(orders, privmine) -> None:
+    """The last name is the copy."""
+    (orders.parent / "more.csv").write_text("order_id,customer_id,product\n99,9,tea\n")
+    code, _, err = privmine(
+        "convert", "orders.csv", "more.csv", "all.parquet", "--transaction", "order_id", "--item", "product"
+    )
+    assert code == 0, err
+    assert pm.read("all.parquet").store.count() == 31
+
+
+def test_a_catalogue_in_another_case_is_questioned_and_then_folded(orders, mined, privmine) -> None:
+    """Nothing of the data decides what is said; with --fold-case the release has the catalogue's labels."""
+    said = ("orders.csv", "--transaction", "order_id", "--item", "product", "--items", "items.txt")
+    (orders.parent / "items.txt").write_text("BREAD\nMILK\nCOCOA\n")
+    code, _, err = privmine("mine", *said, *RUN, "--dry-run")
+    assert code == 0
+    assert err == (
+        "privmine: All labels of --items are in capitals. Items of the data that are written otherwise are dropped "
+        "unless you pass --fold-case.\n"
+    )
+    folded, silence = mined(*said, "--fold-case")
+    assert silence == ""
+    assert {label for row in folded["itemsets"] for label in row["items"]} <= {"BREAD", "MILK", "COCOA"}
+    assert folded["itemsets"][0]["count"] > 10
+
+
+def test_rows_without_a_unit_are_dropped_on_request(orders, privmine) -> None:
+    """The refusal names the option, and the receipt says what was dropped."""
+    orders.write_text(orders.read_text() + "99,,tea\n")
+    said = ("orders.csv", "--transaction", "order_id", "--item", "product", "--unit", "customer_id")
+    code, _, err = privmine("mine", *said, "--max-baskets", "3", *RUN)
+    assert (code, "--drop-missing-units" in err) == (2, True)
+    code, out, err = privmine("mine", *said, "--max-baskets", "3", "--drop-missing-units", *RUN)
+    assert code == 0, err
+    assert any("rows without a value for customer_id" in line for line in json.loads(out)["receipt"]["assumptions"])

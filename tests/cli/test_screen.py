@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from xml.etree import ElementTree
 
 import pytest
 
@@ -11,14 +12,6 @@ from privmine.ledger import Ledger
 
 LABEL = "evil\x1b[2J\x9b\u202etxt\u2066\ufeffé"
 ITEMS = [LABEL, "milk"]
-
-
-@pytest.fixture
-def release(tmp_path):
-    """A saved release with an odd label."""
-    path = tmp_path / "release.json"
-    pm.mine([ITEMS] * 200, 3, 10, simulate=True, seed=1).save(path)
-    return path
 
 
 def is_harmless(shown: str) -> bool:
@@ -40,13 +33,52 @@ def test_labels_of_a_release(privmine, tmp_path, arguments) -> None:
         assert LABEL in {label for found in json.loads(out)["itemsets"] for label in found["items"]}
 
 
+@pytest.fixture
+def certain_rules(tmp_path):
+    """Two saved releases of odd labels that go together, so that noise does not explain their rules."""
+    for name, together in (("one", 3000), ("other", 900)):
+        baskets = pm.read([ITEMS] * together + [["tea"]] * 8000, items=[*ITEMS, "tea"])
+        pm.mine(baskets, 4, 5, simulate=True, seed=1).save(tmp_path / f"{name}.json")
+    return tmp_path / "one.json", tmp_path / "other.json"
+
+
 @pytest.mark.parametrize("arguments", [["--json"], []], ids=["json", "table"])
-def test_labels_of_rules(privmine, release, arguments) -> None:
-    """`rules` does the same."""
-    code, out, err = privmine("rules", str(release), "--unrefined", *arguments)
+@pytest.mark.parametrize("options", [["--unrefined"], [], ["--consequent", "*evil*"], ["--prune"]], ids=str)
+def test_labels_of_rules(privmine, certain_rules, options, arguments) -> None:
+    """`rules` does the same, with intervals and without."""
+    code, out, err = privmine("rules", str(certain_rules[0]), *options, *arguments)
     assert code == 0
     assert "evil" in out
     assert is_harmless(out + err)
+    if arguments:
+        assert [LABEL] in [rule["consequents"] for rule in json.loads(out)["rules"]]
+
+
+@pytest.mark.parametrize("arguments", [["--json"], []], ids=["json", "table"])
+def test_labels_of_changes(privmine, certain_rules, arguments) -> None:
+    """`diff` does the same."""
+    code, out, err = privmine("diff", *map(str, certain_rules), *arguments)
+    assert code == 0
+    assert "evil" in out
+    assert is_harmless(out + err)
+
+
+def test_labels_of_a_pattern_that_matches_nothing(privmine, certain_rules) -> None:
+    """A pattern that is repeated in a message cannot steer the terminal either."""
+    code, out, err = privmine("rules", str(certain_rules[0]), "--antecedent", f"no {LABEL}")
+    assert (code, out) == (2, "")
+    assert "evil" in err
+    assert is_harmless(err)
+
+
+@pytest.mark.parametrize("kind", ["support", "graph", "matrix", "rules"])
+def test_labels_of_a_picture(privmine, certain_rules, tmp_path, kind) -> None:
+    """An SVG with odd labels is XML that any parser takes, and nothing else is printed."""
+    code, out, err = privmine("plot", str(certain_rules[0]), "--kind", kind, "--output", str(tmp_path / "a.svg"))
+    assert code == 0
+    assert is_harmless(out + err)
+    parsed = ElementTree.parse(tmp_path / "a.svg")  # noqa: S314 - our own
+    assert parsed.getroot().tag.endswith("svg")
 
 
 def test_an_error_is_one_line(privmine, tmp_path) -> None:

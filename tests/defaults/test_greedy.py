@@ -6,6 +6,7 @@ from fractions import Fraction
 from itertools import combinations
 
 import numpy as np
+from graph_strategies import graphs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -23,15 +24,6 @@ from privmine.defaults.greedy import dissolve_triples, merge_bases
 
 # Reciprocals are rounded at about 2^-40: two choices closer than this are equally good.
 TOLERANCE = Fraction(1, 10**9)
-
-
-@st.composite
-def graphs(draw: st.DrawFn, max_items: int = 11) -> tuple[list[int], list[Itemset]]:
-    """Items and some pairs of them."""
-    items = draw(st.lists(st.integers(0, 40), unique=True, min_size=1, max_size=max_items))
-    possible = list(combinations(sorted(items), 2))
-    pairs = draw(st.lists(st.sampled_from(possible), unique=True, max_size=16)) if possible else []
-    return items, pairs
 
 
 def queries_of(items: list[int], pairs: list[Itemset]) -> list[Itemset]:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -55,6 +56,25 @@ def test_a_comparison_is_a_tidy_frame(generated: Transactions) -> None:
     pd.testing.assert_series_equal(frame["fnr"], again["fnr"])
     assert len(summarise(frame)) == 8
     assert len(compare_pipelines(frame, "short", "paper", "re")) == 4
+    assert frame["epsilon"].tolist()[:4:2] == [0.5, 1.0]
+    words = {"data", "pipeline", "database", "definition"}
+    assert {name for name in frame.columns if frame[name].dtype.kind not in "iuf"} == words
+
+
+def test_a_comparison_goes_on_where_it_stopped(generated: Transactions, tmp_path: Path) -> None:
+    """Runs that the file has are not made again; more repeats add runs, and fewer show fewer."""
+    pytest.importorskip("pandas")
+    path = tmp_path / "runs.csv"
+    options = {"k": 5, "epsilon": [0.5, "1/3"]}
+    first = compare({"paper": "privbasis"}, generated, repeats=2, resume=path, **options)
+    kept = path.read_text()
+    more = compare({"paper": "privbasis"}, generated, repeats=3, resume=path, **options)
+    assert path.read_text().startswith(kept)
+    assert (len(first), len(more)) == (4, 6)
+    assert more[more["repeat"] < 2].reset_index(drop=True).equals(first)
+    again = compare({"paper": "privbasis"}, generated, repeats=2, resume=path, **options)
+    assert again.equals(first)
+    assert len(path.read_text().splitlines()) == 7
 
 
 def test_without_pandas_rows_are_returned(generated: Transactions, monkeypatch: pytest.MonkeyPatch) -> None:

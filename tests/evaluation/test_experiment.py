@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 from pathlib import Path
 
@@ -7,8 +8,10 @@ import pytest
 
 import privmine as pm
 from privmine.errors import PrivmineError
+from privmine.evaluation.data_sources import data_opener
 from privmine.evaluation.experiment import DEFAULT_REPEATS, Experiment
 from privmine.evaluation.seeds import Cell, epsilon_text, seed_of
+from privmine.model import Origin
 
 SPEC = """
 data = ["one", "two"]
@@ -145,3 +148,54 @@ def test_a_single_cell_needs_known_names(tmp_path: Path) -> None:
         experiment.cell("three", "paper", 7, "1", 0)
     with pytest.raises(PrivmineError, match="'plain'"):
         experiment.cell("one", "plain", 7, "1", 0)
+
+
+READ = """
+data = ["orders.csv"]
+k = 2
+epsilon = 1
+repeats = 1
+[pipelines.paper]
+[read."orders.csv"]
+transaction = "bon"
+item = "ware"
+layout = "long"
+separator = "tab"
+items = "items.txt"
+fold_case = true
+"""
+
+
+def test_a_file_is_read_as_the_experiment_says(tmp_path: Path) -> None:
+    """Columns, layout, separator and catalogue, which is found beside the experiment file; nothing is guessed."""
+    (tmp_path / "orders.csv").write_text("bon\tware\n1\tTea\n1\tmilk\n2\ttea\n")
+    (tmp_path / "items.txt").write_text("Tea\nMilk\n")
+    experiment = Experiment.read(written(tmp_path, READ))
+    told: list[Origin] = []
+    baskets = data_opener(None, tmp_path, told.append, experiment.reading)("orders.csv")
+    assert baskets.universe.labels.tolist() == ["Tea", "Milk"]
+    assert baskets.store.supports([(0,), (0, 1)]).tolist() == [2, 1]
+    assert told[0].guessed == ()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ('read."orders.csv"', 'read."order.csv"', "orders.csv"),
+        ("fold_case", "fold_cases", "fold_case"),
+        ('"long"', '"wide"', "There is no layout 'wide'"),
+        ('"tab"', '"tabs"', "separator="),
+        ('[read."orders.csv"]', "[read]", "one for each file"),
+    ],
+)
+def test_wrong_options_for_a_file_show_before_anything_runs(tmp_path: Path, old: str, new: str, words: str) -> None:
+    """An unknown file or option, and a wrong value."""
+    (tmp_path / "items.txt").write_text("Tea\nMilk\n")
+    with pytest.raises(PrivmineError, match=re.escape(words)):
+        Experiment.read(written(tmp_path, READ.replace(old, new)))
+
+
+def test_named_datasets_need_no_options() -> None:
+    """It is known how to read them."""
+    with pytest.raises(PrivmineError, match="is a dataset that is known by name"):
+        Experiment.of("retail", {"paper": "privbasis"}, 5, 1, reading={"retail": {"layout": "fimi"}})

@@ -16,8 +16,14 @@ from matplotlib import pyplot  # noqa: E402
 from matplotlib.figure import Figure  # noqa: E402
 
 from privmine.errors import InputError, UnknownNameError  # noqa: E402
-from privmine.evaluation.figures import COLOURS, plot_metric, plot_pareto, plot_small_multiples  # noqa: E402
-from privmine.evaluation.pareto import Point, best_so_far, epsilon_needed  # noqa: E402
+from privmine.evaluation.figures import (  # noqa: E402
+    COLOURS,
+    Point,
+    best_so_far,
+    plot_metric,
+    plot_pareto,
+    plot_small_multiples,
+)
 
 MEANS = {"privbasis": {"0.1": 0.5, "1/2": 0.2, "1": 0.1}, "tf": {"0.1": 0.9, "1/2": 0.9, "1": 0.4}}
 
@@ -181,14 +187,10 @@ def test_the_pareto_view_shows_the_epsilon_needed() -> None:
     assert "ε needed" in axes.get_ylabel()
 
 
-def test_the_epsilon_needed_is_found_between_measured_ones() -> None:
-    """Interpolation is by log ε; beyond what was measured there is no answer, or the smallest ε."""
-    points = [Point(0.1, 0.5), Point(1.0, 0.1), Point(0.3, float("nan"))]
-    assert epsilon_needed(points, 0.3) == pytest.approx(0.1**0.5)
-    assert epsilon_needed(points, 0.6) == 0.1
-    assert epsilon_needed(points, 0.05) is None
-    assert epsilon_needed([], 0.5) is None
-    assert best_so_far([Point(1, 0.3), Point(0.5, 0.2)]) == [Point(0.5, 0.2), Point(1, 0.2)]
+def test_an_epsilon_that_gains_nothing_keeps_the_best_value() -> None:
+    """Points without a value are left out, and the line never bends back."""
+    points = [Point(1, 0.3), Point(0.5, 0.2), Point(0.7, float("nan"))]
+    assert best_so_far(points) == [Point(0.5, 0.2), Point(1, 0.2)]
 
 
 def test_wrong_requests_are_refused() -> None:

@@ -300,6 +300,15 @@ def test_keys_of_json_may_be_data(tmp_path):
         assert not re.search("hiv|bread|milk|tea", str(caught.value))
 
 
+@pytest.mark.parametrize("row", [{"shop": "n", "items": ["a"]}, {"shop": "n", "day": 3, "item": "a"}, ["a"]])
+@pytest.mark.parametrize("role", ["item", "transaction", "unit"])
+def test_a_column_that_no_row_of_json_has_is_refused_by_its_name(tmp_path, row, role):
+    """Also where nothing else tells the layout."""
+    options = {role: "things", **({"max_baskets": 1} if role == "unit" else {})}
+    with pytest.raises(DataError, match=r"missing values in the column 'things'.*heck the name of the column"):
+        pm.read(lines(tmp_path / "a.jsonl", [row] * 3), **options)
+
+
 @pytest.mark.parametrize("options", [{}, {"layout": "one-hot"}])
 def test_keys_that_occur_late_are_items_as_well(tmp_path, options):
     """However far below a key of one-hot JSON first occurs, nothing is lost, and nobody's row decides that."""

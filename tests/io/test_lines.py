@@ -224,12 +224,12 @@ def _zip(path, *names):
 
 TABLE = pa.table({"order_id": [1, 2], "product": ["a", "b"]})
 FOREIGN = {
-    "a.xlsx": (lambda p: _zip(p, "[Content_Types].xml", "xl/workbook.xml"), "an Excel workbook. Save the sheet"),
+    "xlsx.csv": (lambda p: _zip(p, "[Content_Types].xml", "xl/workbook.xml"), "an Excel workbook. Rename it"),
     "a.ods": (lambda p: _zip(p, "mimetype", "content.xml"), "an OpenDocument file. Save the sheet"),
     "a.zip": (lambda p: _zip(p, "orders.csv"), "a zip archive. Unpack it"),
     "a.xls": (lambda p: p.write_bytes(bytes.fromhex("d0cf11e0a1b11ae1") + bytes(600)), "an old Excel workbook"),
-    "a.feather": (lambda p: feather.write_feather(TABLE, p), "an Arrow or Feather file. Save the table as Parquet"),
-    "old.feather": (lambda p: p.write_bytes(b"FEA1" + bytes(60)), "a Feather file"),
+    "feather.txt": (lambda p: feather.write_feather(TABLE, p), "an Arrow or Feather file. Rename it"),
+    "old.dat": (lambda p: p.write_bytes(b"FEA1" + bytes(60)), "a Feather file"),
     "a.orc": (lambda p: orc.write_table(TABLE, p), "an ORC file"),
     "a.avro": (lambda p: p.write_bytes(b"Obj\x01\x04\x14avro.codec\x08null"), "an Avro file"),
     "a.h5": (lambda p: p.write_bytes(b"\x89HDF\r\n\x1a\n" + bytes(90)), "an HDF5 file"),

@@ -398,7 +398,7 @@ def test_no_row_of_json_decides_what_a_message_calls_a_column(tmp_path):
 def test_a_key_outside_the_catalogue_changes_nothing_about_other_rows(tmp_path):
     """With items= the columns of a one-hot table are the items: a key that is not there is false, null is missing."""
     rows = [{"bread": 1}, {"bread": 1, "milk": 0}, {"milk": True}] * 10
-    for more in ([], [{"bread": 1, "milk": 0, "secret": 1}], [{"secret": ["x"]}], [{}]):
+    for more in ([], [{"bread": 1, "milk": 0, "secret": 1}], [{"secret": None}], [{"secret": "1"}], [{}]):
         _json(tmp_path / "a.jsonl", [*rows, *more])
         found = pm.read(tmp_path / "a.jsonl", layout="one-hot", items=["bread", "milk", 12])
         assert found.store.count() == 30 + len(more)
@@ -411,3 +411,13 @@ def test_a_key_outside_the_catalogue_changes_nothing_about_other_rows(tmp_path):
     assert (guessed.store.count(), dict(guessed.origin.guessed)) == (2, {"layout": "one-hot"})
     _json(tmp_path / "a.jsonl", [["bread"]])
     assert "layout='list'" in _complaint(tmp_path / "a.jsonl", layout="one-hot", items=["bread"])
+
+
+@pytest.mark.parametrize("cell", ["bread", ["bread"], {"bread": 1}, -1])
+@pytest.mark.parametrize("before", [0, 20_000])
+def test_a_cell_that_is_no_flag_is_refused_under_any_key(tmp_path, cell, before):
+    """Long JSON that is said to be one-hot is refused, as a long CSV file is, and not read as empty baskets."""
+    _json(tmp_path / "a.jsonl", [{"bread": 1}] * before + [{"order_id": 1, "product": cell}])
+    said = _complaint(tmp_path / "a.jsonl", layout="one-hot", items=["bread"])
+    assert "other values than numbers from 0, true and false" in said
+    assert "product" not in said

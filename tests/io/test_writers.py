@@ -15,6 +15,7 @@ import pytest
 
 from privmine.datasets.repeated import RepeatedStore
 from privmine.errors import InputError
+from privmine.io import read
 from privmine.io.writers.destinations import FORMATS, target, write
 from privmine.io.writers.sparse_out import MOST_COLUMNS
 from privmine.privacy.unit import Unit
@@ -86,6 +87,20 @@ def test_many_transactions(tmp_path, monkeypatch, suffix, layout) -> None:
     path = tmp_path / f"out{suffix}"
     write(Transactions.from_lists(MANY), path, layout=layout)
     assert baskets_of(path, layout) == [{str(item) for item in basket} for basket in MANY]
+
+
+def test_many_transactions_in_a_store_on_disk(tmp_path) -> None:
+    """It is read back by privmine alone: every transaction in its place, and pairs counted as by hand."""
+    path = tmp_path / "out.privmine"
+    write(Transactions.from_lists(MANY), path)
+    found = read(path)
+    rows, labels = found.store.rows, found.universe.labels
+    parts = np.split(np.asarray(rows.items), np.asarray(rows.offsets)[1:-1])
+    assert [{str(labels[item]) for item in part} for part in parts] == [{str(i) for i in basket} for basket in MANY]
+    items = np.flatnonzero(np.isin(labels.astype(str), ["3", "9"]))
+    pairs = found.store.supports([tuple(items.tolist())])
+    assert pairs.tolist() == [sum({3, 9} <= set(basket) for basket in MANY)]
+    assert found.store.count() == len(MANY)
 
 
 @pytest.mark.parametrize(("suffix", "layout"), WAYS)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from itertools import combinations
 
+import igraph
 import numpy as np
 import pytest
+from graph_strategies import graphs
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -19,15 +21,6 @@ from privmine.api import (
     split_clique,
     without_contained,
 )
-
-
-@st.composite
-def graphs(draw: st.DrawFn, max_items: int = 11) -> tuple[list[int], list[Itemset]]:
-    """Items and some pairs of them."""
-    items = draw(st.lists(st.integers(0, 40), unique=True, min_size=1, max_size=max_items))
-    possible = list(combinations(sorted(items), 2))
-    pairs = draw(st.lists(st.sampled_from(possible), unique=True, max_size=16)) if possible else []
-    return items, pairs
 
 
 def test_error_variance_of_a_single_basis() -> None:
@@ -90,6 +83,23 @@ def test_maximal_cliques_do_not_depend_on_order(graph: tuple[list[int], list[Ite
         for item in set(items) - set(clique):
             assert any((min(item, member), max(item, member)) not in edges for member in clique)
     assert edges == {pair for clique in cliques for pair in combinations(clique, 2)}
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_maximal_cliques_are_those_of_igraph(seed: int) -> None:
+    """Random graphs of 60 items, sparse to dense, have the cliques that igraph finds."""
+    random = np.random.default_rng(seed)
+    adjacent = np.triu(random.random((60, 60)) < (seed + 1) / 25, k=1)
+    pairs = [(int(one), int(other)) for one, other in zip(*np.nonzero(adjacent), strict=True)]
+    expected = igraph.Graph(n=60, edges=pairs).maximal_cliques(min=2)
+    assert maximal_cliques(range(60), pairs) == sorted(
+        (tuple(sorted(clique)) for clique in expected), key=lambda clique: (len(clique), clique)
+    )
+
+
+def test_a_pair_of_an_item_with_itself_is_no_clique() -> None:
+    """Such a pair joins nothing."""
+    assert maximal_cliques([1, 2], [(1, 1), (1, 2)]) == [(1, 2)]
 
 
 @given(st.integers(0, 40), st.integers(2, 20))

@@ -215,8 +215,8 @@ def _needs_values(call: cst.Call) -> bool:
 
 
 def another_word(node: cst.SimpleString) -> Iterable[cst.CSTNode]:
-    """A string of one word is a name; what has a blank is wording."""
-    if node.value[0] in "\"'" and " " not in node.value and len(node.value) > 2:
+    """A string of one word is a name; what has a blank, or three quotes, is wording."""
+    if node.value[0] in "\"'" and " " not in node.value and len(node.quote) == 1 and len(node.value) > 2:
         yield node.with_changes(value=f"{node.value[:-1]}XX{node.value[-1]}")
 
 

@@ -373,8 +373,10 @@ def options(place: Path) -> list[str]:
     return ["-c", str(ROOT / "pyproject.toml"), "--rootdir", str(ROOT), f"--basetemp={place}", "-s", "-q", *REWRITING]
 
 
-def run_group(tests: list[str], trials: list[Trial], place: Path, report: Callable[[Trial], None]) -> None:
-    """All trials that have the same tests."""
+def run_group(
+    tests: list[str], trials: list[Trial], place: Path, report: Callable[[Trial], None], *, bodies: bool
+) -> None:
+    """All trials that have the same tests; with `bodies`, not those of code that runs at import."""
     notes: dict[str, Any] = {}
     outcomes = Outcomes(place / f"{len(list(place.iterdir()))}.jsonl", trials)
 
@@ -390,7 +392,9 @@ def run_group(tests: list[str], trials: list[Trial], place: Path, report: Callab
         trials[number].outcome = outcome
         report(trials[number])
     for trial in trials:
-        if not trial.outcome:
+        if not trial.outcome and bodies:
+            trial.outcome = "left out"
+        elif not trial.outcome:
             trial.outcome = in_fork(lambda: import_and_run(trial, tests, seconds, place / "cold"))  # noqa: B023
             report(trial)
 
@@ -410,6 +414,11 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=11, help="of that choice")
     parser.add_argument(
         "--again", type=Path, metavar="FILE", help="only what survived in this output of an earlier run"
+    )
+    parser.add_argument(
+        "--bodies",
+        action="store_true",
+        help="only changes inside of functions, not code that runs at import",
     )
     arguments = parser.parse_args()
     table = tomllib.loads(Path(__file__).with_name("mutants.toml").read_text("utf-8"))
@@ -446,10 +455,11 @@ def main() -> None:
     place = Path(tempfile.mkdtemp(prefix="mutants-"))
     try:
         for tests, trials in groups.items():
-            run_group(list(tests), trials, place, report)
+            run_group(list(tests), trials, place, report, bodies=arguments.bodies)
     finally:
         shutil.rmtree(place, ignore_errors=True)
-    open_ones = summarise([trial for trials in groups.values() for trial in trials], explained)
+    tried = [trial for trials in groups.values() for trial in trials if trial.outcome != "left out"]
+    open_ones = summarise(tried, explained)
     print(f"{(time.monotonic() - begun) / 60:.1f} minutes")
     sys.exit(bool(open_ones))
 

@@ -19,6 +19,7 @@ from privmine.errors import InputError
 from privmine.noise import secure
 from privmine.noise.protocol import Tail
 from privmine.noise.secure import LARGEST_VALUE, LONGEST_FOR_OPENDP, SecureNoise, root_rounded_up, rounded_up
+from privmine.privacy.noise import DiscreteGaussian
 
 LONG = LONGEST_FOR_OPENDP + 1
 
@@ -78,6 +79,14 @@ def test_gaussian_has_its_exact_probabilities(assert_fits):
     """40,000 draws around −3 fit the discrete Gaussian distribution of that variance."""
     draws = (SecureNoise().gaussian(np.full(40_000, -3), Fraction(5, 2)) + 3).tolist()
     assert_fits(draws, gaussian_probabilities(2.5, 15))
+
+
+@pytest.mark.parametrize("size", [LONGEST_FOR_OPENDP, LONG])
+def test_what_is_asked_for_is_added(size, assert_fits):
+    """About 40,000 draws of a discrete Gaussian of σ = 5/2, as a measurement asks for it: σ is no variance."""
+    source, values = SecureNoise(), np.full(size, 9)
+    draws = [x - 9 for _ in range(40) for x in source.add(values, DiscreteGaussian(Fraction(5, 2))).tolist()]
+    assert_fits(draws, gaussian_probabilities(6.25, 30))
 
 
 @pytest.mark.parametrize("size", [10, LONG])

@@ -12,6 +12,7 @@ from scipy import stats
 from privmine.errors import InputError
 from privmine.noise.protocol import Tail
 from privmine.noise.simulated import SimulatedNoise
+from privmine.privacy.noise import Gaussian
 
 # The seeds are fixed, so that a statistical test gives the same result on every run: false-alarm rate 0.
 
@@ -141,3 +142,10 @@ def test_below_reaches_bounds_of_any_size():
     assert max(source.below(10**30) for _ in range(100)) > 10**29
     with pytest.raises(InputError):
         source.below(0)
+
+
+def test_gaussian_noise_has_its_standard_deviation():
+    """Of 100,000 seeded draws of σ = 7, the spread is 7, and the shape is no Laplace distribution's."""
+    draws = SimulatedNoise(4).add(np.zeros(100_000, dtype=np.int64), Gaussian(7))
+    assert np.std(draws) == pytest.approx(7, rel=0.02)
+    assert np.mean(np.abs(draws) < 7) == pytest.approx(0.6827, abs=0.01)

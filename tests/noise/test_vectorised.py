@@ -1,4 +1,4 @@
-"""The vectorised discrete Laplace sampler: its binary expansions, its undecided coins, its distribution."""
+"""The vectorised samplers: binary expansions, undecided coins and draws, distributions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from privmine.noise.exponential import exp_minus, working_context
-from privmine.noise.vectorised import LARGEST_SCALE, Coin, Probability, discrete_laplace
+from privmine.noise.vectorised import (
+    LARGEST_SCALE,
+    Coin,
+    Probability,
+    _is_kept,
+    discrete_gaussian,
+    discrete_laplace,
+)
 
 # Tests with random bytes take them from a seeded generator: their false-alarm rate is 0. Those on the
 # entropy of the operating system are in tests/statistics and in test_secure.py.
@@ -121,3 +128,66 @@ def test_scale_out_of_range_is_refused(scale):
 def test_no_draws():
     """An empty histogram gets no noise."""
     assert discrete_laplace(0, Fraction(3)).shape == (0,)
+
+
+class WordsThenBytes:
+    """A source that hands out given words of 53 bits as a sampler reads them, then what a seeded generator gives."""
+
+    def __init__(self, words):
+        self.words, self.generator, self.sizes = list(words), np.random.default_rng(5), []
+
+    def __call__(self, size):
+        """The words first, then random bytes."""
+        self.sizes.append(size)
+        if self.words:
+            text = b"".join((word << 11).to_bytes(8, "little") for word in self.words)
+            self.words = []
+            return text
+        return self.generator.bytes(size)
+
+
+@pytest.mark.parametrize("variance", [Fraction(1, 9), Fraction(2, 5), Fraction(9), Fraction(1234, 7)], ids=str)
+def test_gaussian_noise_has_its_exact_probabilities(variance, assert_fits):
+    """200,000 draws fit, for variances below 1, whole, and fractional."""
+    generator = np.random.default_rng(11)
+    reach = int(12 * float(variance) ** 0.5) + 2
+    weights = {x: exp(-x * x / (2 * float(variance))) for x in range(-reach, reach + 1)}
+    total = sum(weights.values())
+    draws = discrete_gaussian(200_000, variance, generator.bytes)
+    assert_fits(draws.tolist(), {x: weight / total for x, weight in weights.items()})
+
+
+def test_gaussian_noise_of_a_large_variance_is_normal():
+    """At σ = 10^9 the share within one and two standard deviations is a normal distribution's (seeded)."""
+    draws = discrete_gaussian(100_000, Fraction(10**18), np.random.default_rng(3).bytes)
+    for deviations, share in ((1, 0.682689), (2, 0.9545)):
+        assert np.mean(np.abs(draws) <= deviations * 10**9) == pytest.approx(share, abs=0.007)
+
+
+@pytest.mark.parametrize(("more", "kept"), [(0, True), (2**64 - 1, False)], ids=["below", "above"])
+def test_an_undecided_draw_is_extended_and_not_redrawn(more, kept):
+    """A number that agrees with the probability in 53 places is decided by its next ones."""
+    variance, scale = Fraction(5, 2), 2
+    exponent = (3 - variance / scale) ** 2 / (2 * variance)
+    first = Probability(exponent).leading(53)
+    script = iter([first << 11, more])
+    found = _is_kept(np.array([3]), variance, scale, lambda size: next(script).to_bytes(size, "little"))
+    assert found.tolist() == [kept]
+
+
+def test_a_draw_next_to_its_probability_is_decided_exactly():
+    """Within the margin of floats, the first 53 places decide where they differ; no more bytes are drawn."""
+    variance, scale = Fraction(5, 2), 2
+    exponent = (3 - variance / scale) ** 2 / (2 * variance)
+    first = Probability(exponent).leading(53)
+    for word, kept in ((first - 1, True), (first + 1, False), (first - 2**12, True), (first + 2**12, False)):
+        source = WordsThenBytes([word])
+        assert _is_kept(np.array([-3]), variance, scale, source).tolist() == [kept]
+        assert source.sizes == [8]
+
+
+@pytest.mark.parametrize("variance", [Fraction(1, 2**21), Fraction(2**81), Fraction(0), Fraction(-1)])
+def test_variances_beyond_its_arithmetic_are_refused(variance):
+    """Those are for OpenDP."""
+    with pytest.raises(ValueError, match="must lie between"):
+        discrete_gaussian(1, variance)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from attrs import frozen
 
-from privmine.errors import BudgetError, ContractError
+from privmine.errors import BudgetError, ContractError, InputError
 from privmine.privacy import Charge, Cost, Meter, PureDP
 
 
@@ -41,7 +41,17 @@ def test_costs_compare() -> None:
     assert cost(0) == 0
     assert not cost(0)
     assert cost(1) != 1
+    assert cost(0) != 1
+    assert cost(0) != "nothing"
+    assert not cost(1, 2) < cost(1, 2)
     assert len({cost(1), cost(2, 2), cost(2)}) == 2
+
+
+def test_a_cost_is_exact_whatever_it_is_made_of() -> None:
+    """A decimal is what it reads as, and what is no number is refused by the letter of the definition."""
+    assert PureDP().cost("0.1").amount == Cost("1/10", PureDP()).amount == Fraction(1, 10)
+    with pytest.raises(InputError, match="ε"):
+        PureDP().cost("much")
 
 
 def test_a_cost_prints_itself() -> None:
@@ -57,6 +67,8 @@ def test_a_cost_prints_itself() -> None:
         lambda one: one + 1,
         lambda one: one - 0.5,
         lambda one: one < 1,
+        lambda one: one + 0.0,
+        lambda one: one > False,
         lambda one: one >= Fraction(1, 2),
         lambda one: one + OtherDP().cost(1),
         lambda one: one < OtherDP().cost(1),
@@ -94,6 +106,17 @@ def test_a_meter_counts_and_never_pays_back() -> None:
     assert (caught.value.requested, caught.value.remaining) == (cost(1, 3), cost(1, 6))
     assert meter.spent == cost(1, 3)
     assert meter.charges == (charge(cost(1, 3)),)
+
+
+def test_a_meter_takes_all_of_its_limit() -> None:
+    """Down to nothing left, charge by charge, and then no more."""
+    meter = Meter(cost(1))
+    for price in (cost(1, 3), cost(1, 6), cost(1, 2)):
+        meter.charge(charge(price), cost(1))
+    assert meter.spent == cost(1)
+    assert [paid.cost for paid in meter.charges] == [cost(1, 3), cost(1, 6), cost(1, 2)]
+    with pytest.raises(BudgetError):
+        meter.charge(charge(cost(1, 10**9)), cost(1))
 
 
 def test_a_meter_is_limited_by_its_budget() -> None:

@@ -9,7 +9,15 @@ import pytest
 from attrs import frozen
 
 from privmine.errors import InputError
-from privmine.privacy import Definition, DiscreteLaplace, Noise, PureDP, Sensitivity
+from privmine.privacy import (
+    ConeSensitivity,
+    Definition,
+    DiscreteElliptope,
+    DiscreteLaplace,
+    Noise,
+    PureDP,
+    Sensitivity,
+)
 from privmine.privacy.definition import DEFINITIONS, definition_from_dict
 
 PURE = PureDP()
@@ -35,6 +43,21 @@ def test_a_price_is_what_its_noise_costs(sensitivity: Sensitivity, factor: int) 
     assert PURE.cost_of_noise(sensitivity, noise) == PURE.cost_of_noise(sensitivity, noise.continuous) == cost
     assert PURE.cost_of_draws(sensitivity, PURE.rate_for(sensitivity, cost, 4), 4) == cost
     assert PURE.cost_of_top(sensitivity, PURE.top_scale_for(sensitivity, cost, 4), 4) == cost
+
+
+def test_the_noise_of_moment_matrices() -> None:
+    """It goes by how many matrices a unit adds, whatever their norms; from cost to noise and back."""
+    cone, cost = ConeSensitivity(8, 20, 3, variables=4, elements=5), PURE.cost(Fraction(3, 7))
+    noise = PURE.noise_for(cone, cost)
+    assert noise == DiscreteElliptope(Fraction(35, 3), 4)
+    assert PURE.cost_of_noise(cone, noise) == PURE.cost_of_noise(cone, noise.continuous) == cost
+
+
+@pytest.mark.parametrize("sensitivity", [NORMS, ConeSensitivity(8, 20, 3, variables=3)])
+def test_noise_of_moment_matrices_has_a_price_for_these_alone(sensitivity: Sensitivity) -> None:
+    """For norms, or for matrices of another size, there is no proof; the refusal names the noise."""
+    with pytest.raises(InputError, match="no proof that noise of the kind discrete elliptope"):
+        PURE.cost_of_noise(sensitivity, DiscreteElliptope(1, 4))
 
 
 def test_what_pure_privacy_guarantees() -> None:

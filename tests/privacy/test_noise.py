@@ -8,7 +8,8 @@ from math import exp
 import pytest
 
 from privmine.errors import InputError
-from privmine.privacy import DiscreteLaplace, Laplace, noise_from_dict
+from privmine.privacy import ConeSensitivity, DiscreteElliptope, DiscreteLaplace, Laplace, Sensitivity, noise_from_dict
+from privmine.privacy.noise import Elliptope
 
 
 @pytest.mark.parametrize("scale", [Fraction(1, 3), Fraction(1), Fraction(7, 2), Fraction(40)])
@@ -36,5 +37,45 @@ def test_noise_in_words_and_in_files() -> None:
 @pytest.mark.parametrize("values", [{"distribution": "cauchy", "scale": "1"}, {"distribution": "laplace", "scale": 1}])
 def test_unknown_noise_in_a_file_is_refused(values: dict[str, object]) -> None:
     """A file may come from anybody, or from a later version."""
-    with pytest.raises(InputError, match="no noise that this version"):
+    with pytest.raises(InputError, match="does not know this noise"):
         noise_from_dict(values)
+
+
+def test_the_variance_of_noise_for_moments() -> None:
+    """By hand: the diagonal of A is Gamma of shape M, and the rest is uniform within it, of variance 1/(p + 1)."""
+    # p = 2: M = 2, E[a²] = 6, and a third of it above the diagonal; p = 3: M = 4, E[a²] = 20, and a fourth of it.
+    for variables, size, above in ((2, 2, 2 * 6 / 3), (3, 4, 2 * 20 / 4)):
+        for scale in (1, 3):
+            noise = DiscreteElliptope(scale, variables)
+            assert noise.size == size
+            assert isinstance(noise.size, int)
+            assert noise.variance == pytest.approx(above * scale**2)
+            assert noise.diagonal_variance == pytest.approx(2 * size * scale**2)
+    assert (DiscreteElliptope(1, 1).size, DiscreteElliptope(1, 5).size) == (1, 11)
+
+
+def test_the_least_that_a_query_moves() -> None:
+    """A count by 1, or moments by one matrix: a receipt whose noise is cheaper than that is forged."""
+    assert DiscreteLaplace(3).least_sensitivity == Sensitivity(1, 1, 1)
+    assert DiscreteElliptope(3, 4).least_sensitivity == ConeSensitivity(7, 7, 1, variables=4)
+
+
+def test_noise_for_moments_in_files_and_in_simulations() -> None:
+    """With its number of variables; the continuous one has the same, and differs."""
+    noise = DiscreteElliptope("1/3", 4)
+    assert noise.scale == Fraction(1, 3)
+    assert noise.to_dict() == {"distribution": "discrete elliptope", "scale": "1/3", "variables": "4"}
+    assert noise_from_dict(noise.to_dict()) == noise != noise.continuous == Elliptope(Fraction(1, 3), 4)
+    assert noise_from_dict(noise.continuous.to_dict()) == noise.continuous
+    assert noise.continuous.to_dict()["distribution"] == "elliptope"
+    assert (noise.is_discrete, noise.continuous.is_discrete) == (True, False)
+
+
+@pytest.mark.parametrize("variables", ["0", "1001", "9999", "00001", "x", "-1", "²", "", None, 3, "9" * 5000])
+def test_a_number_of_variables_that_no_noise_has_is_refused(variables: object) -> None:
+    """A file may come from anybody; a thousand variables are the most."""
+    values = {"distribution": "discrete elliptope", "scale": "1", "variables": variables}
+    with pytest.raises(InputError, match="does not know this noise"):
+        noise_from_dict(values)
+    for most in ("1", "1000"):
+        assert noise_from_dict(values | {"variables": most}) == DiscreteElliptope(1, int(most))

@@ -27,6 +27,8 @@ def test_a_unit_from_the_options_of_read() -> None:
     ("options", "match"),
     [
         (("customer", 5, "customer"), "cannot be combined"),
+        (("customer", None, "customer"), "cannot be combined"),
+        ((None, 5, "customer"), "cannot be combined"),
         ((None, 5, None), "Name the column"),
         (("customer", None, None), "max_baskets=5"),
         (("transaction", 5, None), "cannot be called"),
@@ -44,6 +46,8 @@ def test_a_number_of_transactions_is_whole(baskets: object) -> None:
     """Noise is a multiple of it, so that a fraction or a 0 would protect nobody."""
     with pytest.raises(InputError, match="whole number of at least 1"):
         Unit("customer", baskets)
+    with pytest.raises(InputError, match="exactly 1 if they are merged"):
+        Unit("customer", 2, merged=True)
 
 
 def test_whom_and_what_a_unit_is_about() -> None:

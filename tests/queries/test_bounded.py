@@ -59,12 +59,15 @@ def test_fair_weights_round_down() -> None:
     """A weight that were rounded up would exceed the bound."""
     assert fair_weights(2, 10, 4).tolist() == [10, 10, 10, 6, 5]
     assert fair_weights(1, 1, 3).tolist() == [1, 1, 0, 0]
+    assert fair_weights(1, 2**60 + 2, 2)[2] == 2**59 + 1  # no float is that exact
 
 
-def test_fair_weights_need_a_bound() -> None:
-    """A bound of 0 would count nothing."""
+@pytest.mark.parametrize("sizes", [(0, 10, 3), (2, 0, 3), (2, 10, 0)])
+def test_fair_weights_need_a_bound(sizes) -> None:
+    """A bound of 0 would count nothing, and so would a scale or a longest T of 0."""
     with pytest.raises(InputError, match="at least 1"):
-        fair_weights(0, 10, 3)
+        fair_weights(*sizes)
+    assert fair_weights(1, 1, 1).tolist() == [1, 1]
 
 
 def test_the_receipt_tells_the_bound() -> None:

@@ -22,6 +22,7 @@ from privmine.queries import (
     MomentMatrix,
     PairSupports,
     Query,
+    RankAtFrequency,
     RankGap,
     RankSupport,
     StateCounts,
@@ -77,6 +78,12 @@ QUERIES: dict[type[Query], st.SearchStrategy[Query]] = {
     ),
     MomentMatrix: st.sets(st.integers(0, ITEMS - 1)).map(MomentMatrix),
     StateCounts: st.sets(st.integers(0, 7)).map(lambda states: StateCounts((0, 2, 4), sorted(states))),
+    RankAtFrequency: st.builds(
+        RankAtFrequency,
+        theta=st.fractions(Fraction(1, 20), 1, max_denominator=20),
+        most=st.integers(1, 30),
+        max_length=st.none() | st.integers(1, 3),
+    ),
     RankSupport: st.builds(RankSupport, rank=st.integers(1, 40), max_length=st.none() | st.integers(1, 3)),
     BinCounts: some_itemsets.map(BinCounts),
     LengthHistogram: st.builds(
@@ -186,6 +193,15 @@ def test_rank_gap_pads_with_zero() -> None:
     """Ranks beyond what occurs have support 0, for items and for itemsets."""
     query = RankGap(rank=40, low=1, high=7)
     np.testing.assert_array_equal(query.evaluate(store([[0], [0]])), [-2, 0, 0, 0, 0, 0, 0])
+
+
+def test_a_cutoff_rises_and_falls_at_once() -> None:
+    """One transaction raises the score of one number of items and lowers that of another: not monotone."""
+    query = ItemCutoff(rank=3, low=1, high=4)
+    baskets = [[0]] * 5 + [[1]] * 5 + [[2]] * 3
+    change = query.evaluate(store([*baskets, [2]])) - query.evaluate(store(baskets))
+    assert change.tolist() == [1, 0, 0, -1]
+    assert not query.sensitivity.monotone
 
 
 def test_rank_support_is_the_support_at_that_rank() -> None:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import zipfile
 from importlib.metadata import version
 from typing import Any
 
 import attrs
+import duckdb
 import openpyxl
 import pandas as pd
+import polars as pl
 import pytest
 
 import privmine as pm
@@ -29,11 +32,25 @@ def test_a_plain_file_opens_as_it_is(release, tmp_path) -> None:
     path = tmp_path / "top.csv"
     release.save(path, plain=True)
     frame = pd.read_csv(path)
-    assert list(frame.columns) == ["rank", "itemset", "length", "count", "support", "ci_low", "ci_high"]
+    assert list(frame.columns) == ["rank", "itemset", "support", "count", "length", "ci_low", "ci_high"]
     assert len(frame) == len(release)
     assert frame["count"].dtype.kind == "i"
     assert not frame["itemset"].str.startswith(("=", "+", "-", "@")).any()
     assert pm.load(path) == pm.load(tmp_path / "top.receipt.json") == release
+
+
+def test_letters_beyond_ascii_are_marked_for_spreadsheets(tmp_path) -> None:
+    """A mark of the byte order tells them that it is UTF-8; pandas, Polars, DuckDB and `pm.load` do not mind it."""
+    path = tmp_path / "top.csv"
+    release = pm.mine([["café", "日本"]] * 400, 3, 10)
+    release.save(path, plain=True)
+    assert path.read_bytes().startswith(b"\xef\xbb\xbfrank,")
+    assert (
+        pd.read_csv(path).columns[0] == pl.read_csv(path).columns[0] == duckdb.read_csv(str(path)).columns[0] == "rank"
+    )
+    assert pm.load(path) == release
+    pm.mine([["tea"]] * 400, 1, 10).save(tmp_path / "ascii.csv", plain=True)
+    assert (tmp_path / "ascii.csv").read_bytes().startswith(b"rank,")
 
 
 def test_rows_may_be_taken_out_of_a_plain_file(release, tmp_path) -> None:
@@ -103,11 +120,53 @@ def test_a_page_has_a_chart(release, tmp_path) -> None:
     assert "<svg" not in to_html(attrs.evolve(release, itemsets=()))
 
 
+def test_columns_stand_in_one_order_everywhere(release, tmp_path) -> None:
+    """The support before the count, the count before the interval: in frames, files and on every screen."""
+    names = ("support", "count", "ci_low", "ci_high")
+    release.save(tmp_path / "plain.csv", plain=True)
+    release.save(tmp_path / "whole.csv")
+    release.save(tmp_path / "whole.json")
+    sheets = [
+        list(release.to_pandas().columns),
+        release.to_polars().columns,
+        release.to_arrow().column_names,
+        list(pd.read_csv(tmp_path / "plain.csv").columns),
+        list(pd.read_csv(tmp_path / "whole.csv", comment="#").columns),
+        list(json.loads((tmp_path / "whole.json").read_text(encoding="utf-8"))["itemsets"][0]),
+    ]
+    for columns in sheets:
+        assert tuple(name for name in columns if name in names) == names
+    for screen in (repr(release), release._repr_html_()):
+        assert screen.index("support") < screen.index("count") < screen.index("95 % interval")
+
+
 def test_receipts_and_ledgers_are_readable(release, tmp_path) -> None:
     """In a terminal and in a notebook; a ledger that is not there is named only."""
     assert repr(release.receipt) == str(release.receipt)
-    assert release.receipt._repr_html_().count("<li>") == len(release.receipt.lines())
+    page = release.receipt._repr_html_()
+    lines, charges = release.receipt.lines(), release.receipt.charges
+    assert page.count("<tr>") == len(lines) + 1
+    assert all(charge.query in page for charge in charges)
+    assert "<script>" not in attrs.evolve(release.receipt, notes=("<script>",))._repr_html_()
     ledger = pm.Ledger(tmp_path / "budget.db")
     assert repr(ledger) == f"Ledger({str(tmp_path / 'budget.db')!r})"
     ledger.init("orders", 3)
     assert "orders: ε = 3 left of ε = 3" in repr(ledger)
+    assert "<td>orders</td><td>transaction</td><td>ε = 3</td><td>ε = 0</td><td>ε = 3</td>" in ledger._repr_html_()
+    assert "budget.db" in pm.Ledger(tmp_path / "other" / "budget.db")._repr_html_()
+
+
+def test_a_small_workbook_that_unpacks_to_much_is_refused(tmp_path) -> None:
+    """Before the library that reads it holds its parts in memory."""
+    path, bomb = tmp_path / "a.xlsx", tmp_path / "bomb.xlsx"
+    pm.mine([["a", "b"]] * 20, 2, 1, simulate=True, seed=1).save(path)
+    with zipfile.ZipFile(path) as packed, zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED) as out:
+        for name in packed.namelist():
+            with out.open(name, "w") as part:
+                part.write(packed.read(name))
+                for _ in range(130 if name == "xl/styles.xml" else 0):
+                    part.write(b" " * (1 << 20))
+    assert bomb.stat().st_size < 1 << 20
+    with pytest.raises(DataError, match="unpacks to more than 128 MiB"):
+        pm.load(bomb)
+    assert pm.load(path).itemsets

@@ -5,18 +5,17 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from contextlib import suppress
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
 from attrs import define, field, frozen
+from honest_component import FEW, TELLING, Honest, NoHook, selected
 
 from privmine.api import (
     Curator,
     Elements,
     IntArray,
-    ItemSupports,
     Query,
     Request,
     Sensitivity,
@@ -29,33 +28,8 @@ from privmine.testing import (
     FlawedComponentError,
     check_component,
     find_flaws,
-    odd_cases,
     parametrize_components,
-    random_case,
 )
-
-FEW = [odd_cases()[0], random_case(3, k=12)]
-#: Where each mutant shows: nothing to count, no items at all, and enough of both.
-TELLING = [odd_cases()[0], odd_cases()[2], random_case(3, k=12), random_case(4, items=16, k=30)]
-
-
-def selected(request: Request, curator: Curator, n: int = 2, epsilon: Fraction | None = None) -> tuple[int, ...]:
-    """What an honest selection of n items answers."""
-    chosen = curator.choose(ItemSupports(len(request.public.universe)), n, epsilon)
-    return tuple(item for (item,) in chosen.chosen)  # type: ignore[misc]
-
-
-@frozen
-class Honest:
-    """Selects two items.
-
-    Privacy: two draws of the exponential mechanism on supports.
-    """
-
-    @hookimpl
-    def select_elements(self, request: Request, curator: Curator) -> Elements:
-        """Choose."""
-        return Elements(selected(request, curator))
 
 
 @frozen
@@ -357,25 +331,13 @@ class MisspeltArgument(Honest):
         return Elements(())
 
 
-@frozen
-class NoHook:
-    """Lacks the decorator.
-
-    Privacy: looks at nothing.
-    """
-
-    def select_elements(self) -> Elements:
-        """Never called."""
-        return Elements(())
-
-
 @pytest.mark.parametrize(
     ("mutant", "contract", "words"),
     [
         (Overspends, "charges", "it overspends: ε = 0.5 was requested for supports of"),
         (Peeks, "data", "it reads the data outside the curator (store.item_supports)"),
         (PeeksAndHidesIt, "data", "it reads the data outside the curator (store.count)"),
-        (DrawsOnItsOwn, "charges", "noise was drawn for 1 value that no query was asked for"),
+        (DrawsOnItsOwn, "charges", "noise was drawn for 1 value, but no query was asked"),
         (MakesItsOwnCurator, "data", "it reads the data outside the curator"),
         (ResetsTheMeter, "charges", "the meter says ε = 1, but the charges sum to ε = 1.5"),
         (UsesExactAnswers, "data", "its result changes with the data although all noisy answers are the same"),
@@ -383,12 +345,12 @@ class NoHook:
         (ReturnsNone, "result", "it returned NoneType, not Elements"),
         (ReturnsAList, "result", "it returned list, not Elements"),
         (OutsideTheUniverse, "result", "it names an item outside the universe of"),
-        (Fails, "total", "it has no result: IndexError: tuple index out of range"),
+        (Fails, "total", "it returned no result: IndexError: tuple index out of range"),
         (Unpicklable, "pickle", "it cannot be pickled"),
         (Random, "deterministic", "the same seed gives another result"),
-        (NotFrozen, "frozen", "its attributes can be set; decorate NotFrozen with attrs.frozen"),
-        (KeepsState, "state", "it is changed by a run"),
-        (ShowsState, "repr", "its repr is another after a run"),
+        (NotFrozen, "frozen", "its attributes can be set. Decorate NotFrozen with attrs.frozen"),
+        (KeepsState, "state", "a run changes it"),
+        (ShowsState, "repr", "its repr changes in a run"),
         (TalksInItsResult, "repr", "the repr of its result changes with the data"),
         (SaysNothing, "documented", "the docstring of SaysNothing has no `Privacy:` paragraph"),
         (MisspeltArgument, "component", "requets"),

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from privmine.api import Registrar, hookimpl
 
+#: By name, where each strategy is.
+STRATEGIES = {
+    "single": "single:SingleBasis",
+    "cliques": "cliques:CliqueBasis",
+    "triples": "triples:TripleBasis",
+    "worst-case": "worst_case:WorstCaseBasis",
+    "cover": "cover:CoveringDesign",
+}
+
 
 @hookimpl
 def privmine_register(registry: Registrar) -> None:
     """Register the five strategies, and the command that compares them."""
-    registry.add("construct_basis", "single", "privmine_bases.single:SingleBasis")
-    registry.add("construct_basis", "cliques", "privmine_bases.cliques:CliqueBasis")
-    registry.add("construct_basis", "triples", "privmine_bases.triples:TripleBasis")
-    registry.add("construct_basis", "worst-case", "privmine_bases.worst_case:WorstCaseBasis")
-    registry.add("construct_basis", "cover", "privmine_bases.cover:CoveringDesign")
+    for name, place in STRATEGIES.items():
+        registry.add("construct_basis", name, f"privmine_bases.{place}")
     registry.add_command(
         "plugins compare",
         "privmine_bases.compare:compare",

@@ -82,4 +82,8 @@ class CliqueBasis:
         if one_basis_will_do(elements, self.max_length):
             return BasisSet(bases=(tuple(items),))
         found = find_cliques(elements, self.max_length)
-        return BasisSet(bases=(*found.bases, *groups_of_three(found.lonely, self.max_length)), notes=found.notes)
+        return BasisSet(bases=tuple(self.arranged(found, elements)), notes=found.notes)
+
+    def arranged(self, found: Cliques, elements: Elements) -> list[Itemset]:
+        """The bases that are made of the cliques."""
+        return [*found.bases, *groups_of_three(found.lonely, self.max_length)]

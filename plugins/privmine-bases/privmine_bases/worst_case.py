@@ -7,21 +7,9 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from attrs import frozen
 
-from privmine.api import (
-    DEFAULT_LIMIT,
-    BasisSet,
-    Elements,
-    Itemset,
-    average_error_variance,
-    balanced_groups,
-    check_length_limit,
-    groups_of_three,
-    hookimpl,
-    in_order,
-    parameter,
-)
-from privmine_bases.cliques import find_cliques, one_basis_will_do
-from privmine_bases.coverage import ONLY_THE_TOTAL, items_of, pairs_of
+from privmine.api import Elements, Itemset, average_error_variance, balanced_groups, groups_of_three, in_order
+from privmine_bases.cliques import CliqueBasis, Cliques
+from privmine_bases.coverage import pairs_of
 
 
 def worst_variance(bases: Sequence[Itemset]) -> int:
@@ -92,7 +80,7 @@ def least_worst_bases(
 
 
 @frozen
-class WorstCaseBasis:
+class WorstCaseBasis(CliqueBasis):
     """Merges cliques such that w²·2^ℓ is small, the largest variance that any count can have.
 
     Covers what `cliques` covers, with a bound on the variance that is never larger. For every length
@@ -104,18 +92,6 @@ class WorstCaseBasis:
     already paid for, and its notes tell sizes of cliques of selected pairs only.
     """
 
-    max_length: int = parameter(
-        DEFAULT_LIMIT, validator=check_length_limit, help="the longest basis; one of n items has 2^n bins"
-    )
-
-    @hookimpl
-    def construct_basis(self, elements: Elements) -> BasisSet:
-        """Merge cliques at the best length; see `Stages.construct_basis`."""
-        items = items_of(elements)
-        if not items:
-            return ONLY_THE_TOTAL
-        if one_basis_will_do(elements, self.max_length):
-            return BasisSet(bases=(tuple(items),))
-        found = find_cliques(elements, self.max_length)
-        bases = least_worst_bases(found.bases, found.lonely, pairs_of(elements), self.max_length)
-        return BasisSet(bases=tuple(bases), notes=found.notes)
+    def arranged(self, found: Cliques, elements: Elements) -> list[Itemset]:
+        """The bases that are made of the cliques: merged at the best length."""
+        return least_worst_bases(found.bases, found.lonely, pairs_of(elements), self.max_length)

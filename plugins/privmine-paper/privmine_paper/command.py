@@ -7,15 +7,7 @@ from pathlib import Path
 import rich_click as click
 
 from privmine.api import DataError, InputError
-from privmine.cli.research import (
-    EXACT,
-    data_option,
-    progress_bar,
-    report_failures,
-    resumable,
-    worker_count,
-    workers_option,
-)
+from privmine.cli import research
 from privmine.cli.screen import console, text
 from privmine.datasets import describe
 from privmine.evaluation import data_opener
@@ -24,7 +16,7 @@ from privmine_paper.reproduce import reproduce
 
 
 @click.command()
-@data_option
+@research.data_option
 @click.option("--repeats", type=click.IntRange(1), help="How many runs of each cell.  [default: 30; with --quick 3]")
 @click.option(
     "--output",
@@ -43,7 +35,7 @@ from privmine_paper.reproduce import reproduce
 )
 @click.option("--only", multiple=True, metavar="DATASET", help="Only this dataset's figure; may be repeated.")
 @click.option("--quick", is_flag=True, help="Three runs a cell, as the paper made, and without AOL.")
-@workers_option
+@research.workers_option
 def paper(
     data_dir: Path | None,
     repeats: int | None,
@@ -61,14 +53,16 @@ def paper(
     Example:  privmine experiment paper --data DIR --repeats 30
     """
     if quick and plan.PANELS[-1].data in only:
-        raise InputError("--quick leaves out AOL; drop --quick, or give --repeats 3 instead.")
+        raise InputError("--quick leaves out AOL. Drop --quick, or use --repeats 3 instead.")
     panels = plan.chosen_panels(only, (plan.PANELS[-1].data,) if quick else ())
     known = {panel.data: describe(panel.data, data_dir) for panel in panels}
     for name, info in known.items():
         if info.status == "missing":
-            raise DataError(f"The dataset {name} is not at hand; say where it is with --data, or choose with --only.")
-    click.echo(EXACT, err=True)
-    with progress_bar() as told, resumable(results_path):
+            raise DataError(
+                f"The dataset {name} is not at hand. Name its folder with --data, or choose other datasets with --only."
+            )
+    click.echo(research.EXACT, err=True)
+    with research.progress_bar() as told, research.resumable(results_path):
         done = reproduce(
             panels,
             repeats or (plan.QUICK_REPEATS if quick else plan.REPEATS),
@@ -76,7 +70,7 @@ def paper(
             results_path,
             data_opener(data_dir),
             lambda name: known[name].proxy or known[name].synthetic,
-            workers=worker_count(workers),
+            workers=research.worker_count(workers),
             progress=told,
         )
     out = console()
@@ -84,4 +78,4 @@ def paper(
         style = {"holds": "green", "does not hold": "yellow"}.get(statement.verdict, "dim")
         out.print(f"[{style}]{statement.verdict:<13}[/] {text(statement.quote)}")
     out.print(f"\n[bold]Page:[/] {text(done.page)}\n[bold]Results:[/] {text(results_path)}")
-    report_failures(done.failures)
+    research.report_failures(done.failures)

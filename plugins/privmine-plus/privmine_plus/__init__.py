@@ -22,6 +22,9 @@ def privmine_register(registry: Registrar) -> None:
     registry.add("construct_basis", "plus", "privmine_plus.dispatch:PlusBases")
     registry.add("reconstruct_counts", "refine", "privmine_plus.refine:Refine")
     registry.add("reconstruct_counts", "pair-moments", "privmine_plus.pair_moments:PairMoments")
+    registry.add("reconstruct_counts", "walsh-gls", "privmine_plus.better_bins:WalshLeastSquares")
+    registry.add("reconstruct_counts", "unequal-budgets", "privmine_plus.better_bins:UnequalBudgets")
+    registry.add("reconstruct_counts", "norm-cut", "privmine_plus.better_bins:NormCut")
     registry.add("reconstruct_counts", "plus", "privmine_plus.dispatch:PlusCounts")
     registry.add_preset(
         "plus",

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 from attrs import evolve, field, frozen
-from numpy.typing import NDArray
 
 from privmine.api import Answer, FloatArray, IntArray, Itemset, Request
 from privmine_plus.looks import Look, looks_of
@@ -17,7 +17,7 @@ from privmine_plus.posterior import (
     log_likelihood,
     log_odds,
     log_prior,
-    mean_of,
+    normalised,
     probability,
     quantile_of,
 )
@@ -27,10 +27,10 @@ from privmine_plus.regime import Threshold
 ITEM_PRIOR, PAIR_PRIOR, PREDICTED_PRIOR, LONG_PRIOR = 1.0, 1.5, 1.0, 0.7
 #: An item is kept if it reaches θ̂ with this probability, and at most so many times k items.
 _ITEM_CHANCE, MOST_ITEMS = 0.01, 5
-#: Beyond so many θ̂ the grid ends, and the count itself is the better estimate, unless its relative error is larger.
-_LARGE, _LARGE_ERROR = 4.0, 0.3
 #: A candidate that reaches θ̂ with less than this probability is dropped.
 _KEEP = 0.003
+#: And of the pairs of a kind at most so many times k are kept.
+_MOST_HOPEFUL = 10
 #: What is decided: candidates that reach the threshold with less, or with more, than this probability.
 _DECIDED = 0.01
 
@@ -53,6 +53,11 @@ class Beliefs:
     counts: FloatArray = field(repr=False)
     variances: FloatArray = field(repr=False)
 
+    @cached_property
+    def shares(self) -> FloatArray:
+        """The probability of each point of the grid, a row a candidate."""
+        return normalised(self.logs)
+
     @property
     def likely_multiple(self) -> float:
         """The part of θ̂ that a count must reach to be likely: less where θ̂ itself is uncertain."""
@@ -60,22 +65,15 @@ class Beliefs:
 
     def chances(self) -> FloatArray:
         """The probability of each to reach θ̂, give or take its noise."""
-        return probability(log_odds(self.logs, self.likely_multiple))
-
-    def is_large(self) -> NDArray[np.bool_]:
-        """Whether a count lies beyond the grid, as far as can be told: then it is its own best estimate."""
-        errors = np.sqrt(self.variances)
-        return (self.counts > _LARGE * self.threshold.theta) & (errors < _LARGE_ERROR * np.abs(self.counts))
+        return probability(log_odds(self.shares, self.likely_multiple))
 
     def means(self) -> FloatArray:
-        """The posterior mean of each count; beyond the grid, the count itself."""
-        inside = mean_of(self.logs) * self.threshold.theta
-        return np.where(self.is_large(), np.maximum(self.counts, inside), inside)
+        """The posterior mean of each count."""
+        return self.shares @ GRID * self.threshold.theta
 
     def bounds(self) -> FloatArray:
         """What the counts hardly exceed."""
-        theta = self.threshold.theta
-        return np.where(self.is_large(), np.inf, quantile_of(self.logs, 0.95) * theta)
+        return quantile_of(self.shares, 0.95) * self.threshold.theta
 
     def taken(self, places: IntArray) -> Beliefs:
         """Only some of the candidates."""
@@ -110,11 +108,11 @@ class Beliefs:
     def cut(self, k: int) -> float:
         """The multiple of θ̂ that k of the candidates are expected to reach."""
         doubt = 2 * self.threshold.theta_scale / self.threshold.theta
-        return expected_multiple(self.logs, k, max(0.3, 1 - doubt), 1 + doubt)
+        return expected_multiple(self.shares, k, max(0.3, 1 - doubt), 1 + doubt)
 
     def odds(self, k: int) -> FloatArray:
         """The log-odds of each to be among the first k."""
-        return log_odds(self.logs, self.cut(k))
+        return log_odds(self.shares, self.cut(k))
 
     def ranking(self, k: int) -> IntArray:
         """All candidates, most likely to be among the first k first; ties by length, then item order."""
@@ -140,10 +138,10 @@ def in_public_order(itemsets: Sequence[Itemset], *keys: FloatArray) -> IntArray:
     return places
 
 
-def beliefs_after(threshold: Threshold, look: Look, itemsets: Iterable[Itemset], alphas: FloatArray) -> Beliefs:
+def beliefs_after(threshold: Threshold, look: Look, alphas: FloatArray) -> Beliefs:
     """What is believed after a first look, with a prior c^−α for each candidate."""
     logs = log_prior(alphas) + log_likelihood(look.values, look.scale, look.kept, look.misjudged, threshold.theta)
-    return Beliefs(threshold, tuple(itemsets), logs, look.counts, look.variances)
+    return Beliefs(threshold, look.itemsets or (), logs, look.counts, look.variances)
 
 
 def item_beliefs(request: Request, threshold: Threshold, look: Look) -> Beliefs:
@@ -151,27 +149,44 @@ def item_beliefs(request: Request, threshold: Threshold, look: Look) -> Beliefs:
     # The posterior follows the noisy value, so that the largest values are enough of a large universe.
     most = min(len(look.values), MOST_ITEMS * max(request.k, 1))
     order = np.argsort(-look.values, kind="stable")[:most]
-    largest = evolve(look, values=look.values[order])
-    found = beliefs_after(threshold, largest, [(item,) for item in order.tolist()], np.full(most, ITEM_PRIOR))
+    largest = evolve(look, itemsets=tuple((item,) for item in order.tolist()), values=look.values[order])
+    found = beliefs_after(threshold, largest, np.full(most, ITEM_PRIOR))
     kept = max(min(5, most), int((found.chances() >= _ITEM_CHANCE).sum()))
     return found.taken(in_public_order(found.itemsets, found.chances(), found.counts)[:kept])
 
 
-def pair_beliefs(items: Beliefs, look: Look) -> Beliefs:
-    """The pairs that were looked at."""
+def pair_beliefs(items: Beliefs, look: Look, k: int) -> Beliefs:
+    """Those of the pairs that were looked at which may matter."""
     assert look.itemsets is not None
-    means = dict(zip((item for (item,) in items.itemsets), items.means(), strict=True))
-    total, theta = items.threshold.total, items.threshold.theta
-    expected = np.array([means[low] * means[high] / total for low, high in look.itemsets])
-    alphas = np.where(expected >= theta / 2, PREDICTED_PRIOR, PAIR_PRIOR)
-    return _bounded(items, beliefs_after(items.threshold, look, look.itemsets, alphas))
+    threshold = items.threshold
+    places = np.array([item for (item,) in items.itemsets], dtype=np.int64)
+    order = np.argsort(places)
+    ends = np.searchsorted(places, np.array(look.itemsets, dtype=np.int64), sorter=order)
+    expected = items.means()[order[ends]].prod(axis=1) / threshold.total
+    alphas = np.where(expected >= threshold.theta / 2, PREDICTED_PRIOR, PAIR_PRIOR)
+    kept = np.sort(np.concatenate([_hopeful(threshold, look, alphas, alpha, k) for alpha in np.unique(alphas)]))
+    found = beliefs_after(threshold, look.taken(kept), alphas[kept])
+    return _bounded(items, found)
+
+
+def _hopeful(threshold: Threshold, look: Look, alphas: FloatArray, alpha: float, k: int) -> IntArray:
+    """Places of the candidates with this prior that are not to be dropped, as their noisy values tell.
+
+    Beliefs follow the noisy value, so that a few values tell where those begin that reach θ̂ with some probability.
+    """
+    places = np.flatnonzero(alphas == alpha)
+    places = places[np.argsort(-look.values[places], kind="stable")][: _MOST_HOPEFUL * k]
+    tried = look.values[places[np.unique(np.linspace(0, len(places) - 1, 65).astype(np.int64))]]
+    sample = evolve(look, itemsets=None, values=tried)
+    low = np.flatnonzero(beliefs_after(threshold, sample, np.full(len(tried), alpha)).chances() < _KEEP)
+    return places[look.values[places] > tried[low[0]]] if len(low) else places
 
 
 def long_beliefs(items: Beliefs, look: Look) -> Beliefs:
     """The longer itemsets that were looked at."""
     assert look.itemsets is not None
     alphas = np.full(len(look.itemsets), LONG_PRIOR)
-    return _bounded(items, beliefs_after(items.threshold, look, look.itemsets, alphas))
+    return _bounded(items, beliefs_after(items.threshold, look, alphas))
 
 
 def _bounded(items: Beliefs, found: Beliefs) -> Beliefs:
@@ -190,7 +205,7 @@ def beliefs_from(request: Request, threshold: Threshold, looks: Sequence[Look]) 
     found = items
     for later in looks[1:]:
         if later.itemsets and len(later.itemsets[0]) == 2:
-            pairs = pair_beliefs(items, later)
+            pairs = pair_beliefs(items, later, request.k)
             found = found.joined(pairs.taken(np.flatnonzero(pairs.chances() >= _KEEP)))
         else:
             found = found.joined(long_beliefs(items, later))

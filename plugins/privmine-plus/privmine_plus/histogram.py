@@ -6,6 +6,7 @@ T is the number of candidates that a transaction contains. With a bound m it add
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from attrs import field, frozen
@@ -16,8 +17,10 @@ from privmine.api import FloatArray, IntArray
 EDGES = (0, 1, 2, 3, 4, 6, 9, 13, 18, 26, 37, 52, 74, 105, 148, 210, 296, 418, 592, 836, 1182, 1672)
 #: The bounds to choose from.
 BOUNDS = (*range(1, 9), 10, 12, 14, 16, 20, 24, 28, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256)
-#: A range is believed to be empty where its count is below so many scales of the noise.
-_SMALL = 3.0
+#: A count is clear where it is so many scales of its noise.
+_CLEAR = 2.0
+#: What is left of a count in the next range, where noise hides it.
+_FADING = 0.3
 
 
 def edges_for(most: int) -> tuple[int, ...]:
@@ -28,6 +31,27 @@ def edges_for(most: int) -> tuple[int, ...]:
 def _middles(edges: tuple[int, ...]) -> FloatArray:
     last = edges[-1] * (1.2 if edges[-1] > 4 else 1.0)
     return np.array([*((low + high - 1) / 2 for low, high in pairwise(edges)), last])
+
+
+def _falling(values: FloatArray) -> FloatArray:
+    """The falling sequence that is nearest to noisy values: neighbours that rise become their mean."""
+    blocks: list[tuple[float, int]] = []
+    for value in values.tolist():
+        blocks.append((value, 1))
+        while len(blocks) > 1 and blocks[-2][0] < blocks[-1][0]:
+            (one, few), (other, more) = blocks[-2:]
+            blocks[-2:] = [((one * few + other * more) / (few + more), few + more)]
+    return np.concatenate([np.full(size, value) for value, size in blocks])
+
+
+def _tail(values: FloatArray, scale: float) -> FloatArray:
+    """From the largest count on: falling, and where it drowns in the noise, by a fixed factor from range to range."""
+    counts = np.maximum(_falling(values), 0.0)
+    drowned = np.flatnonzero(counts[1:] < _CLEAR * scale)
+    if len(drowned):
+        last = int(drowned[0])
+        counts[last + 1 :] = counts[last] * _FADING ** np.arange(1, len(counts) - last)
+    return counts
 
 
 @frozen(eq=False)
@@ -44,51 +68,36 @@ class Holdings:
 
     @classmethod
     def cleaned(cls, edges: tuple[int, ...], noisy: FloatArray, scale: float) -> Holdings:
-        """Believe the ranges around the largest count, outwards until three in a row drown in the noise."""
+        """Believe that counts rise to one peak and fall after it, and fade where noise hides them."""
         counts = np.zeros(len(edges))
         if len(edges) > 1:
             peak = 1 + int(np.argmax(noisy[1:]))
-            for places in (range(peak, len(edges)), range(peak - 1, 0, -1)):
-                missed = 0
-                for place in places:
-                    missed = missed + 1 if noisy[place] < _SMALL * scale else 0
-                    if missed == 3:
-                        break
-                    counts[place] = max(0.0, float(noisy[place]))
+            counts[peak:] = _tail(noisy[peak:], scale)
+            counts[1 : peak + 1] = _tail(noisy[peak:0:-1], scale)[::-1]
         return cls(_middles(edges), counts)
 
-    def kept_at(self, bound: int, evenness: float = 0.0) -> float:
-        """The share of a count that is kept with a bound on each transaction; for arguments see `kept`."""
-        return self._kept(np.minimum(1.0, bound / np.maximum(self.held, 1.0)), evenness)
+    def kept_by(self, bounds: IntArray) -> FloatArray:
+        """For each bound on what a transaction adds the share of a count that it keeps; see `kept`."""
+        return self._kept(np.minimum(1.0, bounds[:, None] / np.maximum(self.held, 1.0)))
 
-    def kept(self, weights: IntArray, evenness: float = 0.0) -> float:
-        """The share of a count that is kept with a table of weights.
-
-        Args:
-            weights: what a transaction adds to each candidate, by T.
-            evenness: 0 where candidates are found in transactions in proportion to T, as the average occurrence
-                is; 1 where they are spread evenly over all transactions that hold any, as a very frequent one is.
-        """
+    def kept(self, weights: IntArray) -> float:
+        """The share of all occurrences that is kept with a table of weights: what a transaction adds, by T."""
         table = np.append(weights, 0) / max(int(weights[1:2].sum()), 1)
-        return self._kept(np.interp(self.held, np.arange(len(table)), table), evenness)
+        return float(self._kept(np.interp(self.held, np.arange(len(table)), table)[None, :])[0])
 
-    def _kept(self, weight: FloatArray, evenness: float) -> float:
-        holding = self.counts * (self.held >= 1)
-        total = float(holding.sum())
-        if total <= 0:
-            return 1.0
-        by_occurrence = float((holding * self.held) @ weight / (holding @ self.held))
-        evenly = float(holding @ weight) / total
-        return max((1 - evenness) * by_occurrence + evenness * evenly, 0.02)
+    def _kept(self, weights: FloatArray) -> FloatArray:
+        occurrences = self.counts * np.where(self.held >= 1, self.held, 0.0)
+        total = float(occurrences.sum())
+        return np.asarray(np.maximum(weights @ occurrences / total, 0.02)) if total > 0 else np.ones(len(weights))
 
 
-def misjudged(kept: float) -> float:
+def misjudged(kept: Any) -> Any:
     """By how much a count may be off, relatively, since transactions that hold it differ from all others."""
     lost = 1 - kept
     return 0.5 * lost + 0.04 * lost / kept
 
 
-def best_bound(holdings: Holdings, theta: float, scale: float, most: int, evenness: float = 0.0) -> tuple[int, float]:
+def best_bound(holdings: Holdings, theta: float, scale: float, most: int) -> tuple[int, float]:
     """The bound of least squared error for a count of about θ, and that error.
 
     Args:
@@ -96,11 +105,9 @@ def best_bound(holdings: Holdings, theta: float, scale: float, most: int, evenne
         theta: the size of the counts that matter.
         scale: the scale of the noise for a bound of 1.
         most: the number of candidates: no larger bound is needed.
-        evenness: see `Holdings.kept`.
     """
-    errors = {}
-    for bound in {min(bound, max(most, 1)) for bound in BOUNDS}:
-        kept = holdings.kept_at(bound, evenness)
-        errors[bound] = 2 * (bound * scale / kept) ** 2 + (misjudged(kept) * theta) ** 2
-    best = min(errors, key=lambda bound: (errors[bound], bound))
-    return best, errors[best]
+    bounds = np.unique(np.minimum(BOUNDS, max(most, 1)))
+    kept = holdings.kept_by(bounds)
+    errors = 2 * (bounds * scale / kept) ** 2 + (misjudged(kept) * theta) ** 2
+    best = int(np.argmin(errors))
+    return int(bounds[best]), float(errors[best])

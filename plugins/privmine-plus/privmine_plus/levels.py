@@ -46,7 +46,7 @@ class BoundedLevels:
         pairs = promising_pairs(items) if longest is None or longest >= 2 else []
         if pairs:
             looks.append(look(request, curator, pairs, threshold.theta, pair_cap, least, histogram))
-            longer = grown(items, pair_beliefs(items, looks[1]), request.k, longest)
+            longer = grown(items, pair_beliefs(items, looks[1], request.k), request.k, longest)
             if longer:
                 looks.append(look(request, curator, longer, threshold.theta, long_cap, least, histogram))
         found = beliefs_from(request, threshold, looks)

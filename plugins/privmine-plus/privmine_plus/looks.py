@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
 import numpy as np
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from privmine.api import (
     Answer,
@@ -14,6 +14,7 @@ from privmine.api import (
     Curator,
     FloatArray,
     HeldHistogram,
+    IntArray,
     Itemset,
     Measurement,
     Request,
@@ -31,8 +32,6 @@ _LONGEST = 20_000
 _GOOD_ENOUGH = 0.15
 #: The shares to choose from, as steps from the least to the cap.
 _LEAST, _STEPS = 0.05, 12
-#: How evenly frequent items are spread over transactions; see `Holdings.kept`.
-_ITEM_EVENNESS = 0.3
 
 
 @frozen(eq=False)
@@ -51,6 +50,13 @@ class Look:
     scale: float
     kept: float
 
+    def taken(self, places: IntArray) -> Look:
+        """Only some of the candidates."""
+        assert self.itemsets is not None
+        return evolve(
+            self, itemsets=tuple(self.itemsets[place] for place in places.tolist()), values=self.values[places]
+        )
+
     @property
     def misjudged(self) -> float:
         """By how much a count may be off, relatively, for other reasons than noise."""
@@ -67,11 +73,6 @@ class Look:
         return 2 * (self.scale / self.kept) ** 2 + (self.misjudged * np.maximum(self.counts, 0.0)) ** 2
 
 
-def evenness_of(itemsets: Sequence[Itemset] | None) -> float:
-    """How evenly the candidates that matter are spread: frequent items are in short transactions, too."""
-    return _ITEM_EVENNESS if itemsets is None else 0.0
-
-
 def looks_of(answers: Iterable[Answer]) -> list[Look]:
     """All looks among the noisy answers of a run."""
     found = []
@@ -85,7 +86,7 @@ def looks_of(answers: Iterable[Answer]) -> list[Look]:
         elif holdings is not None and isinstance(query, BoundedSupports | WeightedSupports):
             itemsets = query.itemsets if isinstance(query, BoundedSupports) else None
             scale = scale_of(answer.noise) / UNIT
-            kept = holdings.kept(query.weights, evenness_of(itemsets))
+            kept = holdings.kept(query.weights)
             found.append(Look(itemsets, answer.values / UNIT, scale, kept))
             holdings = None
     return found
@@ -113,7 +114,7 @@ def look(
     steps = np.geomspace(float(least or cap * Fraction(_LEAST).limit_denominator(100)), float(cap), _STEPS)
     for step in steps:
         share = min(Fraction(f"{step:.4f}"), cap)
-        bound, error = best_bound(holdings, theta, scale_at(request, share), most, evenness_of(itemsets))
+        bound, error = best_bound(holdings, theta, scale_at(request, share), most)
         if error <= 2 * (_GOOD_ENOUGH * theta) ** 2:
             break
     weights = fair_weights(bound, UNIT, min(max(most, 1), _LONGEST))

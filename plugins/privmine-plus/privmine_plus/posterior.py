@@ -5,6 +5,7 @@ Rows are candidates, columns the points of the grid. Everything here is a pure f
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import log
 
 import numpy as np
@@ -12,12 +13,14 @@ from attrs import field, frozen
 
 from privmine.api import FloatArray, IntArray
 
-_POINTS = 160
-#: Multiples of θ̂, evenly spaced on a logarithmic scale.
-GRID: FloatArray = np.exp(np.linspace(log(0.04), log(6.0), _POINTS))
+_POINTS = 200
+#: Multiples of θ̂, evenly spaced on a logarithmic scale; far beyond 1, since θ̂ may be much too small.
+GRID: FloatArray = np.exp(np.linspace(log(0.04), log(400.0), _POINTS))
 _LOG_GRID = np.log(GRID)
 #: What a count beyond reach of the bound on it loses: as good as impossible.
 IMPOSSIBLE = -1e5
+#: Probabilities below this one count as this one, so that odds stay finite.
+_LEAST = 1e-300
 #: The most that the exponent of a prior is changed by.
 _MOST_TILT = 4.0
 
@@ -38,15 +41,18 @@ def log_likelihood(
 
 def normalised(logs: FloatArray) -> FloatArray:
     """Probabilities, summing to 1 in each row."""
-    weights = np.exp(logs - logs.max(axis=1, keepdims=True, initial=-np.inf))
-    shares: FloatArray = weights / weights.sum(axis=1, keepdims=True)
+    shares: FloatArray = logs - logs.max(axis=1, keepdims=True, initial=-np.inf)
+    np.exp(shares, out=shares)
+    shares /= shares.sum(axis=1, keepdims=True)
     return shares
 
 
-def log_odds(logs: FloatArray, multiple: float) -> FloatArray:
-    """Of a count of at least this multiple of θ̂ against a smaller one."""
+def log_odds(shares: FloatArray, multiple: float) -> FloatArray:
+    """Of a count of at least this multiple of θ̂ against a smaller one, from probabilities on the grid."""
     place = min(max(int(np.searchsorted(GRID, multiple)), 1), _POINTS - 1)
-    return _log_sum(logs[:, place:]) - _log_sum(logs[:, :place])
+    below, above = shares[:, :place].sum(axis=1), shares[:, place:].sum(axis=1)
+    odds: FloatArray = np.log(np.maximum(above, _LEAST)) - np.log(np.maximum(below, _LEAST))
+    return odds
 
 
 def probability(odds: FloatArray) -> FloatArray:
@@ -55,28 +61,16 @@ def probability(odds: FloatArray) -> FloatArray:
     return chances
 
 
-def _log_sum(logs: FloatArray) -> FloatArray:
-    largest = logs.max(axis=1, initial=-np.inf)
-    sums: FloatArray = largest + np.log(np.exp(logs - largest[:, None]).sum(axis=1))
-    return sums
-
-
-def mean_of(logs: FloatArray) -> FloatArray:
-    """The posterior means, as multiples of θ̂."""
-    means: FloatArray = normalised(logs) @ GRID
-    return means
-
-
-def quantile_of(logs: FloatArray, level: float) -> FloatArray:
+def quantile_of(shares: FloatArray, level: float) -> FloatArray:
     """The grid points that the counts do not exceed with this probability, as multiples of θ̂."""
-    below = np.cumsum(normalised(logs), axis=1)
+    below = np.cumsum(shares, axis=1)
     places: IntArray = np.minimum((below < level).sum(axis=1), _POINTS - 1)
     return np.take(GRID, places)
 
 
-def expected_multiple(logs: FloatArray, k: int, low: float, high: float) -> float:
+def expected_multiple(shares: FloatArray, k: int, low: float, high: float) -> float:
     """The multiple of θ̂ that k counts are expected to reach, within bounds."""
-    reached = np.cumsum(normalised(logs).sum(axis=0)[::-1])[::-1]
+    reached = np.cumsum(shares.sum(axis=0)[::-1])[::-1]
     place = min(int((reached >= k).sum()), _POINTS - 1)
     return float(min(max(GRID[place], low), high))
 
@@ -103,26 +97,28 @@ def tilted(logs: FloatArray, multiple: float, wanted: float) -> FloatArray:
 
 @frozen(eq=False)
 class CredibleLaw:
-    """A belief about a count, as the law of the error of the number that is released for it.
+    """Beliefs about a count, as the law of the error of the number that is released for it.
 
     Attributes:
-        distances: how far each possible count is from the released one, rising.
-        below: the probability of being at most that far.
+        values: what the count can be.
+        stories: the probabilities of the values, a row a story; an interval is to hold under each of them.
+        released: the number that is released.
         stretch: what all widths are multiplied by.
     """
 
-    distances: FloatArray = field(repr=False)
-    below: FloatArray = field(repr=False)
+    values: FloatArray = field(repr=False)
+    stories: FloatArray = field(repr=False)
+    released: float
     stretch: float = 1.0
 
-    @classmethod
-    def of(cls, values: FloatArray, probabilities: FloatArray, released: float, stretch: float = 1.0) -> CredibleLaw:
-        """The belief that the count is one of the values, with these probabilities."""
-        distances = np.abs(values - released)
+    def half_widths(self, levels: Sequence[float]) -> FloatArray:
+        """For each level the least distance that the count is within, with a probability of at least this level."""
+        distances = np.abs(self.values - self.released)
         order = np.argsort(distances, kind="stable")
-        return cls(distances[order], np.cumsum(probabilities[order]), stretch)
+        below = np.cumsum(self.stories[:, order], axis=1)
+        places = np.max([np.searchsorted(story, levels) for story in below], axis=0)
+        return np.asarray(self.stretch * distances[order[np.minimum(places, len(order) - 1)]])
 
     def half_width(self, level: float) -> float:
-        """The least distance that the count is within, with a probability of at least `level`."""
-        place = min(int(np.searchsorted(self.below, level)), len(self.distances) - 1)
-        return self.stretch * float(self.distances[place])
+        """The same for one level."""
+        return float(self.half_widths([level])[0])

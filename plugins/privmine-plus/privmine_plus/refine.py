@@ -87,4 +87,4 @@ def _without_beliefs(request: Request, basis: BasisSet, curator: Curator, thresh
     histogram = min(HISTOGRAM_SHARE, _MOST_HISTOGRAM * share)
     rest = share - histogram
     seen = look(request, curator, candidates, threshold.theta, rest, rest, histogram)
-    return released(beliefs_after(threshold, seen, candidates, np.ones(len(candidates))), None, request.k)
+    return released(beliefs_after(threshold, seen, np.ones(len(candidates))), None, request.k)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from math import sqrt
 from statistics import NormalDist
 
@@ -19,8 +20,13 @@ _SUGGESTED_PRIOR, _SUGGESTED_SIZE, _SUGGESTED_ERROR = 1.5, 0.7, 0.5
 _SURE = 0.1
 #: This part of the first k is expected among the candidates.
 _EXPECTED = 0.8
-#: Intervals are stretched: that of sure counts for its tails, others also for what θ̂ itself may be off.
-_SURE_STRETCH, _STRETCH, _THETA_DOUBT = 1.05, 1.0, 0.7
+#: Intervals are stretched: that of sure counts for its tails, others for what θ̂, their yardstick, may be off.
+_SURE_STRETCH, _THETA_DOUBT = 1.05, 2.0
+
+
+@cache
+def _normal_width(level: float) -> float:
+    return NormalDist().inv_cdf((1 + level) / 2)
 
 
 @frozen
@@ -35,7 +41,7 @@ class ErrorLaw:
 
     def half_width(self, level: float) -> float:
         """The half-width of a normal interval, stretched."""
-        return _SURE_STRETCH * self.deviation * NormalDist().inv_cdf((1 + level) / 2)
+        return _SURE_STRETCH * self.deviation * _normal_width(level)
 
 
 def with_bins(found: Beliefs, bins: BinEstimates) -> Beliefs:
@@ -72,21 +78,19 @@ def released(found: Beliefs, bins: BinEstimates | None, k: int) -> NoisyCounts:
     """The counts of all candidates, each with the law of its error."""
     threshold = found.threshold
     theta = threshold.theta
-    chances = normalised(found.logs)
     # An interval is to hold under either story: that of the prior, and that most of the first k are among these.
+    stories = np.stack([found.shares, found.shares], axis=1)
     first = found.ranking(k)[: 2 * k]
-    other = normalised(tilted(found.logs[first], found.likely_multiple, _EXPECTED * min(k, len(first))))
-    believed = chances.copy()
-    believed[first] = (chances[first] + other) / 2
-    means = chances @ GRID * theta
-    deviations = np.sqrt((believed * (GRID * theta - means[:, None]) ** 2).sum(axis=1))
+    stories[first, 1] = normalised(tilted(found.logs[first], found.likely_multiple, _EXPECTED * min(k, len(first))))
+    means = found.means()
+    deviations = np.sqrt((stories * (GRID * theta - means[:, None, None]) ** 2).sum(axis=2)).max(axis=1)
     errors = np.sqrt(found.variances)
-    sure = (errors < _SURE * np.abs(found.counts)) | found.is_large()
-    stretch = _STRETCH + _THETA_DOUBT * threshold.theta_scale / theta
+    sure = errors < _SURE * np.abs(found.counts)
+    stretch = 1 + _THETA_DOUBT * (threshold.theta_scale / theta) ** 2
     laws: list[NoiseLaw] = []
     for place, itemset in enumerate(found.itemsets):
         if not sure[place]:
-            laws.append(CredibleLaw.of(GRID * theta, believed[place], float(means[place]), stretch))
+            laws.append(CredibleLaw(GRID * theta, stories[place], float(means[place]), stretch))
         elif bins is not None and itemset in bins.counts:
             laws.append(bins.law(itemset))
         else:

@@ -12,7 +12,7 @@ from privmine_plus.budget import scale_of
 from privmine_plus.cover import best_cover, cover_variance
 from privmine_plus.grow import grown, promising_pairs
 from privmine_plus.histogram import Holdings, best_bound, edges_for, misjudged
-from privmine_plus.posterior import GRID, CredibleLaw, log_likelihood, log_prior, mean_of, probability
+from privmine_plus.posterior import GRID, CredibleLaw, log_likelihood, log_prior, normalised, probability
 from privmine_plus.regime import Threshold
 from privmine_plus.released import released
 
@@ -33,24 +33,30 @@ def test_edges_end_with_the_number_of_candidates():
     assert edges_for(0) == (0, 1)
 
 
-def test_ranges_beyond_the_noise_are_believed_to_be_empty():
-    """Three ranges in a row below three scales end the histogram, in both directions from its peak."""
-    found = Holdings.cleaned(edges_for(30), np.array([9, 0, 1, 2, 900, 800, 2, 1, -2, 500.0]), 10.0)
-    assert found.counts.tolist() == [0, 0, 1, 2, 900, 800, 2, 1, 0, 0]
+def test_counts_fade_where_noise_hides_them():
+    """From its peak on a histogram falls; ranges that drown in noise have three tenths of the one before."""
+    found = Holdings.cleaned(edges_for(30), np.array([9, 0, 1, 2, 900, 800, 2, 1, -2, 500.0]), 100.0)
+    assert found.counts[:6] == pytest.approx([0, 24.3, 81, 270, 900, 800])
+    assert found.counts[6:] == pytest.approx([240, 72, 21.6, 6.48])
+
+
+def test_counts_that_rise_away_from_the_peak_become_their_mean():
+    """Noise alone makes a histogram rise again; where it is little, all other counts stay."""
+    found = Holdings.cleaned(edges_for(9), np.array([5, 40, 100, 60, 30, 50, 20.0]), 1.0)
+    assert found.counts.tolist() == [0, 40, 100, 60, 40, 40, 20]
 
 
 def test_what_a_bound_keeps_is_the_share_of_occurrences():
-    """100 transactions with 1 candidate and 100 with 3: a bound of 1 keeps 200 of 400 occurrences."""
-    found = holdings([50, 100, 0, 100])
-    assert found.kept_at(1) == pytest.approx(0.5)
-    assert found.kept_at(3) == 1
-    assert found.kept_at(1, evenness=1) == pytest.approx(2 / 3)
-    assert found.kept(fair_weights(1, 1000, 5)) == pytest.approx(0.5, abs=1e-3)
+    """100 transactions with 1 candidate and 100 with 2: a bound of 1 keeps 200 of 300 occurrences."""
+    found = holdings([50, 100, 100], 0.0)
+    assert found.kept_by(np.array([1])) == pytest.approx(2 / 3)
+    assert found.kept_by(np.array([2])) == 1
+    assert found.kept(fair_weights(1, 1000, 5)) == pytest.approx(2 / 3, abs=1e-3)
 
 
 def test_no_transactions_lose_nothing():
     """An empty histogram gives no reason to correct anything."""
-    assert holdings([7, 0, 0]).kept_at(1) == 1
+    assert holdings([7, 0, 0]).kept_by(np.array([1])) == 1
     assert misjudged(1.0) == 0
 
 
@@ -66,17 +72,17 @@ def test_beliefs_follow_precise_looks():
     """A look with little noise decides; one with much noise leaves the prior."""
     theta, values = 100.0, np.array([50.0, 200.0])
     sharp = log_prior(np.ones(2)) + log_likelihood(values, 0.5, 1.0, 0.0, theta)
-    assert mean_of(sharp) * theta == pytest.approx(values, rel=0.03)
+    assert normalised(sharp) @ GRID * theta == pytest.approx(values, rel=0.03)
     vague = log_prior(np.ones(2)) + log_likelihood(values, 1e6, 1.0, 0.0, theta)
-    assert mean_of(vague)[0] == pytest.approx(mean_of(vague)[1], rel=1e-3)
+    assert (normalised(vague) @ GRID)[0] == pytest.approx((normalised(vague) @ GRID)[1], rel=1e-3)
     assert probability(np.array([-1e9, 0.0, 1e9])).tolist() == pytest.approx([0, 0.5, 1])
 
 
 def test_a_credible_law_has_its_quantiles():
     """Half-widths grow with the level, hold the promised probability, and stretch."""
-    law = CredibleLaw.of(np.array([8.0, 9, 10, 11, 14]), np.array([0.1, 0.2, 0.4, 0.2, 0.1]), 10.0)
+    law = CredibleLaw(np.array([8.0, 9, 10, 11, 14]), np.array([[0.1, 0.2, 0.4, 0.2, 0.1]]), 10.0)
     assert [law.half_width(level) for level in (0.3, 0.5, 0.85, 0.95)] == [0, 1, 2, 4]
-    assert CredibleLaw.of(np.array([9.0, 10]), np.array([0.5, 0.5]), 10.0, 3.0).half_width(0.9) == 3
+    assert CredibleLaw(np.array([9.0, 10]), np.array([[0.5, 0.5]]), 10.0, 3.0).half_width(0.9) == 3
 
 
 def test_ties_go_by_length_then_item_order():

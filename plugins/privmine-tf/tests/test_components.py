@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import ast
 from fractions import Fraction
-from importlib.metadata import entry_points
-from pathlib import Path
 
-import privmine_tf
 import pytest
 from privmine_tf.allocate import Halves
 from privmine_tf.construct import SelectedAsBases
@@ -212,23 +208,6 @@ def test_items_of_a_selection_are_those_of_its_itemsets(tiny):
     assert len(elements.itemsets) == 6
     assert set(elements.items) == {item for found in elements.itemsets for item in found}
     assert len(set(elements.items)) == len(elements.items)
-
-
-def test_the_plugin_is_found_by_its_entry_point():
-    """The distribution announces itself in the group of privmine."""
-    (found,) = [point for point in entry_points(group="privmine") if point.name == "privmine-tf"]
-    assert found.load() is privmine_tf
-
-
-def test_nothing_but_the_public_interface_is_imported():
-    """The package imports privmine.api and nothing else of privmine."""
-    for path in Path(privmine_tf.__file__).parent.glob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.ImportFrom):
-                assert not node.module.startswith("privmine.") or node.module == "privmine.api", path.name
-                assert node.module != "privmine", path.name
-            elif isinstance(node, ast.Import):
-                assert not any(name.name.startswith("privmine") for name in node.names), path.name
 
 
 @pytest.mark.parametrize("component", [Halves, NoLambda, *SELECTORS, SelectedAsBases, DirectSupports])

@@ -27,6 +27,7 @@ from privmine.store.transactions import Transactions
 def assemble(table: Table, layout: Layout, asked: ReadOptions, origin: Origin) -> Transactions:
     """Read a table and make transactions of it."""
     asked.without_names(table.name)
+    origin = asked.noted(origin)
     asked.tell(origin)
     refuse_first_rows(table, layout, asked)
     assembly: Transactions = table.guard(lambda: _Assembly(table, layout, asked).transactions(origin))
@@ -39,9 +40,11 @@ class _Assembly:
     def __init__(self, table: Table, layout: Layout, asked: ReadOptions) -> None:
         self._table, self._layout, self._asked = table, layout, asked
         self._shelf = asked.shelf()
-        self._items = Codes(table.shown(layout.items[0]))
+        self._items = Codes(table.shown(layout.items[0]), asked.respelling)
         self._keys = None if layout.transaction is None else Keys(table.shown(layout.transaction), self._shelf)
-        self._owners = None if layout.owner is None else Codes(table.shown(layout.owner))
+        # Where rows without an owner are left out, a blank one is none from the start.
+        owner = (lambda text: unit_of(text) or None) if asked.drop_missing_units else None
+        self._owners = None if layout.owner is None else Codes(table.shown(layout.owner), owner)
         self._codes = self._shelf.column(np.int32)
         #: How many items each run has, and whose it is.
         self._lengths = self._shelf.column(np.int32)
@@ -56,12 +59,17 @@ class _Assembly:
         return self._finished(origin)
 
     def _take(self, items: list[Any], columns: list[Any], count: int) -> None:
-        """Take the next rows; a row without a key is left out on request, one without an owner never."""
+        """Take the next rows; a row without a key or without an owner is left out on request."""
         take = {"long": self._labels, "list": self._lists, "one-hot": self._flagged}[self._layout.kind]
         keys = None if self._keys is None else self._keys.plain(columns.pop(0))
         owners = None if self._owners is None else self._owners.encode(columns.pop(0))
         if owners is not None and owners.min(initial=0) < 0:
-            raise ownerless(self._table, self._layout.owner or 0)
+            if not self._asked.drop_missing_units:
+                raise ownerless(self._table, self._layout.owner or 0)
+            # Before anything else of such a row is looked at: what is nobody's cannot be wrong.
+            kept = owners >= 0
+            count, owners, mask = int(np.count_nonzero(kept)), owners[kept], arrow().array(kept)
+            items, keys = [column.filter(mask) for column in items], None if keys is None else keys.filter(mask)
         codes, lengths = take(items)
         if keys is not None and keys.null_count:
             self._refuse_missing(self._layout.transaction or 0)
@@ -148,7 +156,7 @@ class _Assembly:
     def _finished(self, origin: Origin) -> Transactions:
         shelf = self._shelf
         if self._layout.kind == "one-hot":
-            labels: Any = [self._table.columns[position] for position in self._layout.items]
+            labels: Any = self._asked.respelt([self._table.columns[position] for position in self._layout.items])
         else:
             labels = self._items.labels()
         runs = Rows(offsets_of(self._lengths.finish(), shelf), self._codes.finish())

@@ -15,17 +15,28 @@ from attrs import evolve
 from privmine.errors import InputError, UnknownNameError
 from privmine.io.label_lists import read_names
 from privmine.io.layouts import choose_layout
+from privmine.io.readers.arrow_in import arrow_table
 from privmine.io.readers.assembly import assemble
 from privmine.io.readers.csv_in import csv_table, has_names, said_separator, sample_of, separator_of
 from privmine.io.readers.databases import query_table
 from privmine.io.readers.duckdb_in import relation_table
-from privmine.io.readers.files_in import check_text, files_of, format_of, is_fimi, name_of
+from privmine.io.readers.excel_in import excel_table
+from privmine.io.readers.files_in import (
+    Source,
+    all_files_of,
+    are_files,
+    check_text,
+    format_of,
+    is_fimi,
+    name_of,
+    title_of,
+)
 from privmine.io.readers.frames_in import frame_table, is_frame, is_of
 from privmine.io.readers.json_in import json_table
 from privmine.io.readers.options import ReadOptions
 from privmine.io.readers.parquet_in import parquet_table
 from privmine.io.readers.plugin_readers import read_by, reader_of
-from privmine.io.readers.refusals import refuse_first_rows
+from privmine.io.readers.refusals import refuse_first_rows, refuse_missing_columns
 from privmine.io.readers.rows_in import is_sparse, read_array, read_baskets, read_collections, read_numbers, read_sparse
 from privmine.io.readers.tables import RowGuard, Table, from_stream
 from privmine.model import Origin
@@ -55,6 +66,10 @@ def read(
     encoding: str | None = None,
     multiline_cells: bool = False,
     drop_missing: bool = False,
+    drop_missing_units: bool = False,
+    trim: bool = False,
+    fold_case: bool = False,
+    sheet: str | None = None,
     memory_limit: int | str | None = None,
     sql: str | None = None,
     database: str | PathLike[str] | None = None,
@@ -69,8 +84,9 @@ def read(
     Args:
         source: one of
 
-            - a path, or a pattern such as `orders/*.parquet`: .csv, .tsv, .txt, .json, .jsonl, .ndjson
-              and .dat (FIMI text), each plain or as .gz, .parquet, and .privmine (what `write` makes);
+            - a path, a pattern such as `orders/*.parquet`, or a list of them: .csv, .tsv, .txt, .json,
+              .jsonl, .ndjson and .dat (FIMI text), each plain or as .gz, .parquet, .feather, .arrow, .xlsx,
+              and .privmine (what `write` makes);
             - a frame of pandas or Polars, an Arrow table, a DuckDB relation, or anything else that
               hands over an Arrow stream;
             - a scipy sparse matrix or a numpy array with a row for each transaction and a column for
@@ -102,7 +118,13 @@ def read(
             line break ends a row, and a cell in quotes that goes on is refused: it may be a quote that is not
             doubled, which takes the rows of others with it. The receipt then says what that assumes.
         drop_missing: leave missing values out instead of refusing them. A transaction that has
-            nothing left still counts as one. A missing unit is always refused.
+            nothing left still counts as one.
+        drop_missing_units: leave rows without a unit out instead of refusing them. The receipt says so.
+        trim: leave blanks at both ends of item labels out; a label of blanks alone is missing. `items` is treated
+            alike.
+        fold_case: let capitals and small letters of item labels be the same. Labels are shown as `items` writes them,
+            without `items` in small letters.
+        sheet: which sheet of an Excel workbook to read, if it has several.
         memory_limit: about how much memory reading and counting may take, such as "2GB". What does not fit goes to
             temporary files without names, in the folder for temporary files.
         sql: a query, one select, to read instead of a source, in the dialect of DuckDB, which knows files as well:
@@ -130,6 +152,10 @@ def read(
         encoding=encoding,
         multiline_cells=multiline_cells,
         drop_missing=drop_missing,
+        drop_missing_units=drop_missing_units,
+        trim=trim,
+        fold_case=fold_case,
+        sheet=sheet,
         memory_limit=memory_limit,
     )
     return read_asked(source, asked, sql, database)
@@ -162,6 +188,8 @@ def _reference(source: Any, sql: str | None, database: str | PathLike[str] | Non
     if sql is not None:
         address = "" if database is None else re.sub(r"://([^:/@]*):[^@]*@", r"://\1@", fspath(database))
         return f"{address} {' '.join(sql.split())}".strip()
+    if are_files(source):
+        return " ".join(map(fspath, source))
     return fspath(source) if isinstance(source, str | PathLike) else ""
 
 
@@ -171,8 +199,9 @@ def _read(source: Any, asked: ReadOptions, sql: str | None, database: str | Path
     found = None if source is None or isinstance(source, Transactions) else reader_of(source)
     if found is not None:
         return read_by(found, source, asked)
-    if isinstance(source, str | PathLike):
+    if isinstance(source, str | PathLike) or are_files(source):
         return _read_files(source, asked)
+    asked.without_sheet("data that is no workbook")
     if source is None:
         raise InputError("Say what to read: a file, a frame, a matrix, a list of baskets, or a query (sql=).")
     asked.without_text("data that is no text file")
@@ -189,23 +218,31 @@ def _read_query(source: Any, sql: str | None, database: str | PathLike[str] | No
     if source is not None:
         raise InputError("A query is read instead of a source; pass one of them, and name files within the query.")
     asked.without_text("a query")
+    asked.without_sheet("a query")
     return _read_table(query_table(sql, database, asked), asked)
 
 
-def _read_files(source: str | PathLike[str], asked: ReadOptions) -> Transactions:
-    paths = files_of(source)
-    name = name_of(source)
+def _read_files(source: Source, asked: ReadOptions) -> Transactions:
+    paths = all_files_of(source)
+    name, title = name_of(source), title_of(source)
     kind = format_of(paths[0])
+    if kind == "excel":
+        asked.without_text("an Excel workbook")
+        return _read_table(excel_table(paths, asked, title), asked, name)
+    asked.without_sheet(title)
     if kind == "parquet":
         asked.without_text("a Parquet file")
-        return _read_table(parquet_table(paths, str(source)), asked, name)
+        return _read_table(parquet_table(paths, title), asked, name)
+    if kind == "arrow":
+        asked.without_text("an Arrow file")
+        return _read_table(arrow_table(paths, title), asked, name)
     if kind == "store":
         return _open_store(paths, asked)
     for path in paths:
         check_text(path)
     if kind == "json":
         asked.without_separator("JSON")
-        return _read_json(paths, asked, name, str(source))
+        return _read_json(paths, asked, name, title)
     if asked.layout == "fimi" or (kind == "fimi" and asked.layout is None):
         return read_numbers(paths, asked, Origin("fimi", name))
     if asked.layout is None and kind == "text" and not asked.names_columns and is_fimi(paths[0]):
@@ -222,7 +259,7 @@ def _read_files(source: str | PathLike[str], asked: ReadOptions) -> Transactions
         origin = Origin("baskets", name, guessed, asked.assumes)
         return read_baskets(paths, separator_of(sample, paths[0]), asked, origin)
     # Where the columns are named, these tell the separator, so that a comma need not be told.
-    table = evolve(csv_table(paths, sample, asked, str(source)), guessed={} if sample.separator == "," else separator)
+    table = evolve(csv_table(paths, sample, asked, title), guessed={} if sample.separator == "," else separator)
     return _read_table(table, asked, name)
 
 
@@ -241,6 +278,7 @@ def _read_json(paths: tuple[Path, ...], asked: ReadOptions, name: str, title: st
             f"The layout {asked.layout} is for text files; {title} is a table. Say another layout, or none."
         )
     table = json_table(paths, asked, title)
+    refuse_missing_columns(table, asked)
     layout = choose_layout(table, asked)
     if layout.kind == "one-hot" and asked.items is None:
         refuse_first_rows(table, layout, asked)
@@ -266,7 +304,7 @@ def _read_object(source: Any, asked: ReadOptions) -> Transactions:
     if _is_sparse_frame(source):
         asked.only_layout("one-hot", "A sparse frame")
         asked.without_names("a frame")
-        asked = evolve(asked, names=read_names([str(column) for column in source.columns]))
+        asked = asked.named(read_names([str(column) for column in source.columns]))
         return read_sparse(source.sparse.to_coo(), asked, Origin("one-hot", "a sparse frame"))
     if is_of(source, "duckdb", "_duckdb"):
         return _read_table(relation_table(source, asked), asked)

@@ -8,13 +8,14 @@ import io
 import os
 import re
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
+from contextvars import ContextVar
 from functools import partial
 from glob import glob, has_magic
 from os import PathLike, fspath
 from pathlib import Path
-from typing import BinaryIO, TextIO, TypeVar, cast
+from typing import Any, BinaryIO, TextIO, TypeAlias, TypeVar, cast
 
 from privmine.errors import DataError, InputError
 from privmine.files import at_home
@@ -22,6 +23,11 @@ from privmine.io.readers.foreign_files import HEAD, refuse_foreign
 from privmine.store.disk import SUFFIX
 
 T = TypeVar("T")
+#: A file, a pattern, or several of them.
+Source: TypeAlias = str | PathLike[str] | Sequence[str | PathLike[str]]
+
+#: Is told how many bytes of files have been read; None where nobody asks.
+_LISTENER: ContextVar[Callable[[int], None] | None] = ContextVar("bytes_read", default=None)
 
 #: What Python raises where a file cannot be read.
 UNREADABLE = (OSError, EOFError, zlib.error, UnicodeError)
@@ -39,6 +45,12 @@ FORMATS = {
     ".ndjson": "json",
     ".parquet": "parquet",
     ".pq": "parquet",
+    ".xlsx": "excel",
+    ".xlsm": "excel",
+    ".feather": "arrow",
+    ".arrow": "arrow",
+    ".ipc": "arrow",
+    ".arrows": "arrow",
 }
 #: How an address begins.
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
@@ -63,6 +75,44 @@ HEAD_BYTES = 1 << 18
 LONGEST_LINE = 1 << 24
 
 
+def are_files(source: Any) -> bool:
+    """Whether something is a list of files: paths, or texts that end as names of files do.
+
+    A list of other texts may be a basket, of which no message may quote an item.
+    """
+    return (
+        isinstance(source, list | tuple)
+        and len(source) > 0
+        and all(
+            isinstance(one, PathLike) or (isinstance(one, str) and Path(one).name.lower().endswith((*FORMATS, ".gz")))
+            for one in source
+        )
+    )
+
+
+def all_files_of(source: Source) -> tuple[Path, ...]:
+    """The files that a name, a pattern or several of them stand for.
+
+    Privacy: a file that is named twice is refused. Its transactions would count twice, and one person's would then
+    count for more than the noise allows.
+    """
+    if isinstance(source, str | PathLike):
+        return files_of(source)
+    found = tuple(path for one in source for path in files_of(one))
+    seen: set[Any] = set()
+    for path in found:
+        identity = reading(path, lambda: (path.stat().st_dev, path.stat().st_ino))  # noqa: B023 - called at once
+        if identity in seen:
+            raise InputError(f"{path} is named twice, and its transactions would count twice. Name each file once.")
+        seen.add(identity)
+    kinds = sorted({ending(path) or "no ending" for path in found})
+    if len({format_of(path) for path in found}) > 1:
+        raise InputError(
+            f"The files are of different formats ({', '.join(kinds)}). Read files of one format at a time."
+        )
+    return found
+
+
 def files_of(source: str | PathLike[str]) -> tuple[Path, ...]:
     """The files that a name or a pattern stands for, in the order of their names."""
     if _ADDRESS.match(fspath(source)):
@@ -85,8 +135,21 @@ def files_of(source: str | PathLike[str]) -> tuple[Path, ...]:
     return found
 
 
-def name_of(source: str | PathLike[str]) -> str:
-    """What a receipt calls files: a pattern as it was written, however many files match it, else the file's name."""
+def title_of(source: Source) -> str:
+    """What messages call files; of several, neither how many they are nor what they are called."""
+    if isinstance(source, str | PathLike):
+        return fspath(source)
+    return f"the {ending(Path(source[0]))} files"
+
+
+def name_of(source: Source) -> str:
+    """What a receipt calls files: a pattern as it was written, however many files match it, else the file's name.
+
+    Privacy: a shell that expands a pattern names every file, of which one may be there for one person only. So
+    several files are told by the end of their names.
+    """
+    if not isinstance(source, str | PathLike):
+        return f"several {ending(Path(source[0]))} files"
     path = at_home(source)
     return str(source) if has_magic(str(path)) and not path.exists() else path.name
 
@@ -170,6 +233,47 @@ def problem_of(error: Exception, encoding: str | None) -> str:
 
 
 @contextmanager
+def counting_bytes(listener: Callable[[int], None]) -> Iterator[None]:
+    """Tell a listener how many bytes are read of files.
+
+    Privacy: bytes of a file whose size its owner sees anyway. How many rows or transactions they make is not told.
+    """
+    token = _LISTENER.set(listener)
+    try:
+        yield
+    finally:
+        _LISTENER.reset(token)
+
+
+def advance(count: int) -> None:
+    """Tell the listener, if there is one, that so many bytes more were read."""
+    listener = _LISTENER.get()
+    if listener is not None:
+        listener(count)
+
+
+class _MeteredFile(io.FileIO):
+    """A file that tells how much of it is read."""
+
+    def readinto(self, buffer: Any, /) -> int | None:
+        count = super().readinto(buffer)
+        advance(count or 0)
+        return count
+
+    def readall(self) -> bytes:
+        data = super().readall()
+        advance(len(data))
+        return data
+
+
+def metered(path: Path) -> BinaryIO:
+    """A file to read from, which tells the listener how much is read."""
+    if _LISTENER.get() is None:
+        return path.open("rb")
+    return io.BufferedReader(_MeteredFile(path))
+
+
+@contextmanager
 def opened(path: Path) -> Iterator[BinaryIO]:
     """The bytes of a file, uncompressed if gzip compressed them, which the content tells and not the name.
 
@@ -177,7 +281,7 @@ def opened(path: Path) -> Iterator[BinaryIO]:
     """
     if "\0" in str(path):
         raise DataError("The file cannot be read: its name holds a zero byte.")
-    with path.open("rb") as file:
+    with metered(path) as file:
         compressed = file.read(len(_GZIP)) == _GZIP
         file.seek(0)
         with gzip.GzipFile(fileobj=file) if compressed else nullcontext(file) as plain:

@@ -1,4 +1,4 @@
-"""Files that are neither text nor Parquet, told by their first bytes, with what to do about them.
+"""Files that are neither text nor what their name says, told by their first bytes, with what to do about them.
 
 Privacy: no text begins like this. Each mark has a byte that UTF-8 cannot begin with or control
 characters, and nothing below it is looked at to decide. Formats whose first bytes could be a line of
@@ -35,6 +35,7 @@ def _kind(begins: bytes, name: str, advice: str, ending: str | None = None) -> _
 
 
 _SHEET = "Save the sheet with the data as CSV, and read that."
+_OLD = "Save it as .xlsx without a password, or the sheet with the data as CSV, and read that."
 _UNPACK = "Unpack it, and read the file inside; of compressed files only .gz is read."
 _TABLE = "Save the table as Parquet or CSV, or load it as a frame, and pass the frame to pm.read."
 _QUERY = 'Query it: sql="select …", database="{name}".'
@@ -42,12 +43,12 @@ _ZIP = rb"PK(\x03\x04|\x05\x06)"
 
 _KINDS = (
     _kind(_ZIP + rb".{26}mimetypeapplication/vnd\.oasis\.opendocument", "an OpenDocument file", _SHEET),
-    _kind(_ZIP + rb".*(\[Content_Types\]\.xml|xl/)", "an Excel workbook", _SHEET),
+    _kind(_ZIP + rb".*(\[Content_Types\]\.xml|xl/)", "an Excel workbook", "Rename it so that its name ends in .xlsx."),
     _kind(_ZIP, "a zip archive", _UNPACK),
-    _kind(rb"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an old Excel workbook", _SHEET),
+    _kind(rb"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an old Excel workbook, or one with a password", _OLD),
     _kind(rb"SQLite format 3\x00", "a SQLite database", _QUERY),
     _kind(rb".{8}DUCK..\x00{6}", "a DuckDB database", _QUERY),
-    _kind(rb"ARROW1\x00\x00", "an Arrow or Feather file", _TABLE),
+    _kind(rb"ARROW1\x00\x00", "an Arrow or Feather file", "Rename it so that its name ends in .feather or .arrow."),
     _kind(rb"FEA1\x00", "a Feather file", _TABLE),
     _kind(rb"Obj\x01" + _CONTROL, "an Avro file", _TABLE),
     _kind(rb"ORC" + _CONTROL * 2, "an ORC file", _TABLE, ".orc"),

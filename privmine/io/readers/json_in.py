@@ -9,6 +9,7 @@ A column that an option names is there, whether or not a row has it.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 from pathlib import Path
@@ -21,7 +22,9 @@ from privmine.io.layouts import says_what_it_is
 from privmine.io.readers.files_in import LONGEST_LINE, ending, lines_of, opened_text, read_on, too_long
 from privmine.io.readers.options import ReadOptions
 from privmine.io.readers.python_values import column_of, kind_of_values
+from privmine.io.readers.refusals import may_be_flag, no_flag
 from privmine.io.readers.tables import SAMPLE_ROWS, Batches, Table, arrow
+from privmine.io.respelling import Respelling
 from privmine.store.labels import text_of
 
 #: What the column is called where a line is a list and no object.
@@ -30,6 +33,7 @@ _CHUNK = 1 << 14
 #: How many characters of an array are read at a time.
 _PART = 1 << 20
 _BLANKS = " \t\r\n"
+_SOME_BLANKS = re.compile(f"[{_BLANKS}]+")
 
 
 def json_table(paths: Sequence[Path], asked: ReadOptions, name: str, *, whole: bool = False) -> Table:
@@ -38,10 +42,11 @@ def json_table(paths: Sequence[Path], asked: ReadOptions, name: str, *, whole: b
     A column that an option names is there whatever the rows hold: where no row has it, as where its name is
     misspelt, all its cells are missing, which is refused, or with `drop_missing` leaves nothing. In the layout
     one-hot with `items` the columns are these items and what options name, and nothing else: a key that a
-    row does not have is false there, and only a null is a missing value.
+    row does not have is false there, and only a null is a missing value. Other keys are items outside the universe.
 
     Privacy: keys may be data, such as the names of persons, and one row may have a key that no other has. So
-    messages show only those that were asked for, and those of a guess that was told.
+    messages show only those that were asked for, and those of a guess that was told. No key decides whether a row
+    is read; a cell that is no flag is refused by itself, under whatever key it is.
 
     Args:
         paths: the files.
@@ -78,6 +83,12 @@ def json_table(paths: Sequence[Path], asked: ReadOptions, name: str, *, whole: b
         key = columns[position]
         return [row.get(key, absent.get(key)) for row in sample]
 
+    def refuse_others(some_rows: Sequence[dict[str, Any]]) -> None:
+        """Refuse cells that no one-hot table has, such as texts: most likely each row is one item, or has a list."""
+        for row in some_rows if flags else ():
+            if not all(key in found or _is_flag(cell) for key, cell in row.items()):
+                raise no_flag(table)
+
     table = Table(
         name,
         columns,
@@ -88,12 +99,14 @@ def json_table(paths: Sequence[Path], asked: ReadOptions, name: str, *, whole: b
         common=common,
         first=first_cells,
     )
+    refuse_others(sample)
 
     def batches(positions: Sequence[int]) -> Batches:
         pa = arrow()
         coming = rows()
         wanted = [(columns[p], table.shown(p), kinds[p] == "list") for p in positions]
         while chunk := list(islice(coming, _CHUNK)):
+            refuse_others(chunk)
             arrays = [
                 column_of([row.get(key, absent.get(key)) for row in chunk], shown, lists=lists)
                 for key, shown, lists in wanted
@@ -103,8 +116,14 @@ def json_table(paths: Sequence[Path], asked: ReadOptions, name: str, *, whole: b
     return evolve(table, batches=batches)
 
 
+def _is_flag(cell: Any) -> bool:
+    return not isinstance(cell, list | dict) and may_be_flag(cell)
+
+
 def _rows(path: Path, asked: ReadOptions) -> Iterator[dict[str, Any]]:
     """The rows of a file, each as an object."""
+    # Where the columns are the items of the catalogue, keys must be written as it writes them.
+    respelt = asked.respelling if asked.layout == "one-hot" and asked.items is not None else None
     for place, value in read_on(path, _values(path, asked), asked.encoding):
         if isinstance(value, list) and asked.layout == "one-hot":
             raise DataError(
@@ -115,12 +134,20 @@ def _rows(path: Path, asked: ReadOptions) -> Iterator[dict[str, Any]]:
         if isinstance(value, list):
             yield {_LISTS: value}
         elif isinstance(value, dict):
-            yield value
+            yield value if respelt is None else _respelt(value, respelt, asked.wanted, f"{path}, {place}")
         else:
             raise DataError(
                 f"{path}, {place}: neither an object such as {{'order_id': …, 'product': …}} nor a list of items. If "
                 "each line is a list of items, let the name of the file end in .jsonl."
             )
+
+
+def _respelt(row: dict[str, Any], respelling: Respelling, kept: Sequence[str], where: str) -> dict[str, Any]:
+    """A row with its keys as the catalogue writes them, but for those that options name."""
+    made = {key if key in kept else respelling(key) or key: value for key, value in row.items()}
+    if len(made) < len(row):
+        raise DataError(f"{where}: two keys of the row are one item with trim= or fold_case=. Keep one of them.")
+    return made
 
 
 def _values(path: Path, asked: ReadOptions) -> Iterator[tuple[str, Any]]:
@@ -182,9 +209,8 @@ def _entries(text: TextIO, path: Path) -> Iterator[tuple[str, Any]]:
 
 
 def _after_blanks(text: str, place: int) -> int:
-    while text[place : place + 1] in _BLANKS and place < len(text):
-        place += 1
-    return place
+    found = _SOME_BLANKS.match(text, place)
+    return place if found is None else found.end()
 
 
 def _lines(lines: Iterable[str], path: Path) -> Iterator[tuple[str, Any]]:

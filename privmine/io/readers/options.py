@@ -8,11 +8,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from os import PathLike
 from typing import Any, TypeAlias
 
-from attrs import field, fields, frozen
+from attrs import evolve, field, fields, frozen
 from attrs.converters import optional
 
 from privmine.errors import InputError
 from privmine.io.label_lists import Names, read_items, read_names
+from privmine.io.respelling import Respelling
 from privmine.model import Origin
 from privmine.privacy.unit import Unit
 from privmine.store.labels import in_words, is_label, is_missing, unit_of
@@ -47,6 +48,11 @@ def _separator(instance: Any, attribute: Any, value: Any) -> None:
         raise InputError(
             'separator= must be one character, such as ";", or the word "tab". It cannot be a quote or a newline.'
         )
+
+
+def _sheet(instance: Any, attribute: Any, value: Any) -> None:
+    if value is not None and not isinstance(value, str):
+        raise InputError(f"sheet= is the name of a sheet, not {type(value).__name__}.")
 
 
 def _tab(value: Any) -> Any:
@@ -94,6 +100,11 @@ def _labels(values: Iterable[Any] | None) -> Labels | None:
     return labels
 
 
+def is_nobody(entry: Any) -> bool:
+    """Whether an entry names no unit."""
+    return is_missing(entry) or not unit_of(entry)
+
+
 @frozen(kw_only=True, eq=False)
 class ReadOptions:
     """The options of `read`, once they are known to make sense together.
@@ -111,6 +122,11 @@ class ReadOptions:
         encoding: how text is written in bytes.
         multiline_cells: allow line breaks in cells in quotes, instead of refusing them.
         drop_missing: leave missing values out instead of refusing them.
+        drop_missing_units: leave rows out that are nobody's, instead of refusing them.
+        trim: leave blanks at the ends of labels out.
+        fold_case: let capitals and small letters of labels be the same.
+        sheet: the sheet of a workbook, or None if it has only one.
+        respelling: how labels are made alike; None if they are as they are written.
         memory_limit: about how many bytes of memory reading and counting may take, or None.
         listener: is told how the data will be read, before its rows are; it may refuse by raising an error.
     """
@@ -127,6 +143,11 @@ class ReadOptions:
     encoding: str | None = field(default=None, validator=_encoding)
     multiline_cells: bool = False
     drop_missing: bool = False
+    drop_missing_units: bool = False
+    trim: bool = False
+    fold_case: bool = False
+    sheet: str | None = field(default=None, validator=_sheet)
+    respelling: Respelling | None = None
     memory_limit: int | None = field(default=None, converter=optional(byte_count))
     listener: Callable[[Origin], None] | None = None
 
@@ -139,15 +160,32 @@ class ReadOptions:
         **options: Any,
     ) -> ReadOptions:
         """The options as `read` takes them: items and names may be files, which are read here. No data is."""
-        return cls(
-            items=read_items(items) if isinstance(items, str | PathLike) else items,
-            names=None if names is None else read_names(names),
-            **options,
-        )
+        trim, fold_case = bool(options.get("trim")), bool(options.get("fold_case"))
+        labels = _labels(read_items(items, trim=trim) if isinstance(items, str | PathLike) else items)
+        respelling = Respelling(trim, fold_case) if trim or fold_case else None
+        if respelling is not None and labels is not None:
+            respelling, labels = respelling.of_catalogue(labels)
+            if trim and "" in labels:
+                raise InputError("An entry of items= is blank. Every item needs a label.")
+        asked = cls(items=labels, respelling=respelling, **options)
+        return asked if names is None else asked.named(read_names(names))
+
+    def named(self, names: Names) -> ReadOptions:
+        """The same with labels for numbers, made alike as all labels are."""
+        labels = names.labels if self.respelling is None else self.respelling.labels(names.labels)
+        return evolve(self, names=evolve(names, labels=labels))
+
+    def respelt(self, labels: Any) -> Any:
+        """Labels that are no cells, such as names of columns, made alike if that was asked for."""
+        return labels if self.respelling is None else self.respelling.labels(labels)
 
     def __attrs_post_init__(self) -> None:
         # Here, so that options which contradict each other are refused before anything is read.
         _ = self.protected
+        if self.drop_missing_units and self.owner is None:
+            raise InputError(
+                "drop_missing_units= drops rows without a unit, but no unit is named. Name it with unit= or merge_by=."
+            )
 
     @property
     def wanted(self) -> list[str]:
@@ -190,13 +228,20 @@ class ReadOptions:
         entries = list(self.owner)
         if len(entries) != rows:
             raise InputError("unit= (or merge_by=) must have exactly one entry for each basket.")
-        if any(is_missing(entry) or not unit_of(entry) for entry in entries):
-            raise InputError("The unit of some basket is missing (None, NaN or blank); every basket needs one.")
+        if any(map(is_nobody, entries)) and not self.drop_missing_units:
+            raise InputError(
+                "The unit of some basket is missing (None, NaN or blank); every basket needs one. Pass "
+                "drop_missing_units=True to drop such baskets."
+            )
         return entries
 
     def shelf(self) -> Shelf:
         """What makes long arrays, in memory or beyond the limit in files."""
         return Shelf(self.memory_limit)
+
+    def noted(self, origin: Origin) -> Origin:
+        """The origin with what these options leave out, for the receipt."""
+        return evolve(origin, assumes=(*origin.assumes, *self.leaves_out)) if self.leaves_out else origin
 
     def tell(self, origin: Origin) -> None:
         """Tell the listener, if there is one, how the data will be read."""
@@ -224,6 +269,16 @@ class ReadOptions:
         """What reading text takes for granted by these options, as sentences for the receipt."""
         return QUOTES_MATCH if self.multiline_cells else ()
 
+    @property
+    def leaves_out(self) -> tuple[str, ...]:
+        """What is left out by these options and somebody could miss, as sentences for the receipt."""
+        if not self.drop_missing_units:
+            return ()
+        whose = self.owner if isinstance(self.owner, str) else "unit"
+        return (
+            f"rows without a value for {whose} are nobody's; they were dropped, and the release does not count them",
+        )
+
     def settled(self, what: str) -> None:
         """Refuse whatever says how data is read where that was settled earlier."""
         for option in fields(type(self)):
@@ -241,6 +296,11 @@ class ReadOptions:
         self.without_separator(what)
         if self.encoding is not None:
             raise InputError(f"encoding= is for text files, not for {what}. Drop it.")
+
+    def without_sheet(self, what: str) -> None:
+        """Refuse the name of a sheet where there are none."""
+        if self.sheet is not None:
+            raise InputError(f"sheet= is for Excel workbooks, not for {what}. Drop it.")
 
     def without_separator(self, what: str) -> None:
         """Refuse a separator where cells are told apart otherwise."""

@@ -96,7 +96,8 @@ def _takes(found: Extension, source: Any) -> bool:
 
 def _given(found: Extension, read: Callable[..., Any], options: ReadOptions) -> dict[str, Any]:
     """The options that were given, all of which the reader must know."""
-    values = {option.name: getattr(options, option.name) for option in fields(ReadOptions) if option.name != "listener"}
+    own = ("listener", "respelling")  # what `read` itself goes by, not options
+    values = {option.name: getattr(options, option.name) for option in fields(ReadOptions) if option.name not in own}
     given = {name: value for name, value in values.items() if value is not None and value is not False}
     parameters = signature(read).parameters
     if any(parameter.kind is Parameter.VAR_KEYWORD for parameter in parameters.values()):

@@ -34,30 +34,47 @@ def ownerless(table: Table, position: int) -> DataError:
     """What is said of rows that are nobody's."""
     return DataError(
         f"{table.title} has missing values in {table.shown(position)}. Every row must say whose it is, or it could not "
-        "be protected; check the name of the column, or leave such rows out where the data is made."
+        "be protected; check the name of the column, or drop such rows with drop_missing_units=True."
     )
 
 
-def no_flag(table: Table, position: int) -> DataError:
-    """What is said of a one-hot column that holds something else than flags."""
+def no_flag(table: Table, position: int | None = None) -> DataError:
+    """What is said of a one-hot column that holds something else than flags; without a position it has no name."""
+    column = "a column whose name is not shown" if position is None else table.shown(position)
     words = (
         f"{table.title} has other values than numbers from 0, true and false in "
-        f"{table.shown(position)}, so that column is not an item of a one-hot table. Drop the column, "
+        f"{column}, so that column is not an item of a one-hot table. Drop the column, "
         "or name it with transaction= or unit=. If the table is not one-hot, specify its layout=."
     )
     return DataError(f"{words} {table.advice}".rstrip())
 
 
+def refuse_missing_columns(table: Table, asked: ReadOptions) -> None:
+    """Refuse a column that options name and that some of the first rows lacks, before a layout is looked for.
+
+    Privacy: whatever the layout, such a row would be refused; so this decides only by which words.
+    """
+    for column in asked.wanted:
+        position = table.position(column)
+        if None in table.first(position):
+            if column == asked.owner:
+                raise ownerless(table, position)
+            if not asked.drop_missing:
+                raise missing(table, position)
+
+
 def refuse_first_rows(table: Table, layout: Layout, asked: ReadOptions) -> None:
     """Refuse what the first rows show already, before the others are read."""
     if layout.owner is not None and None in table.first(layout.owner):
+        if asked.drop_missing_units:
+            return  # what stands beside a missing unit does not count
         raise ownerless(table, layout.owner)
     for position in () if layout.transaction is None else (layout.transaction,):
         if None in table.first(position) and not asked.drop_missing:
             raise missing(table, position)
     for position in layout.items:
         cells = table.first(position)
-        if layout.kind == "one-hot" and not all(map(_is_flag, cells)):
+        if layout.kind == "one-hot" and not all(map(may_be_flag, cells)):
             raise no_flag(table, position)
         if layout.kind == "list" and not all(cell is None or isinstance(cell, list) for cell in cells):
             raise no_list(table.shown(position))
@@ -65,6 +82,6 @@ def refuse_first_rows(table: Table, layout: Layout, asked: ReadOptions) -> None:
             raise missing(table, position)
 
 
-def _is_flag(cell: object) -> bool:
+def may_be_flag(cell: object) -> bool:
     """Whether a cell may stand in a one-hot table; what is no text and no number is for the reader to tell."""
     return not isinstance(cell, str | int | float) or cell != cell or _FLAG.fullmatch(text_of(cell)) is not None

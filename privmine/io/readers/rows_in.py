@@ -18,7 +18,7 @@ from privmine.errors import DataError, InputError
 from privmine.io.label_lists import numbers
 from privmine.io.readers.csv_in import read_lines
 from privmine.io.readers.fimi import fimi_rows
-from privmine.io.readers.options import Labels, ReadOptions
+from privmine.io.readers.options import Labels, ReadOptions, is_nobody
 from privmine.model import IntArray, Origin
 from privmine.store.labels import is_label, is_missing, text_of
 from privmine.store.rows import BLOCK_ITEMS
@@ -31,11 +31,14 @@ def read_baskets(paths: Sequence[Path], separator: str, asked: ReadOptions, orig
     asked.without_columns("a file of basket lines")
     asked.without_names("a file of basket lines")
     asked.check_entries()
+    origin = asked.noted(origin)
     asked.tell(origin)
     codes: dict[str, int] = {}
     flat, offsets = array("i"), array("q", [0])
+    respell = asked.respelling
     for path in paths:
-        for cells in read_lines(path, separator, asked):
+        for written in read_lines(path, separator, asked):
+            cells = written if respell is None else [respell(cell) or "" for cell in written]
             while cells and not cells[-1]:
                 cells.pop()  # spreadsheets fill lines up
             if "" in cells:
@@ -55,7 +58,10 @@ def read_numbers(paths: Sequence[Path], asked: ReadOptions, origin: Origin) -> T
     asked.without_columns("FIMI text")
     asked.without_text("FIMI text")
     asked.check_entries()
+    if asked.respelling is not None and asked.names is None:
+        raise InputError("trim= and fold_case= are for labels, but the items of FIMI text are numbers. Drop them.")
     items = asked.items if asked.names is not None else numbers(asked.items)
+    origin = asked.noted(origin)
     asked.tell(origin)
     shelf = asked.shelf()
     return _numbered(*fimi_rows(paths, shelf), asked, items, origin, shelf)
@@ -71,7 +77,8 @@ def read_collections(baskets: Iterable[Iterable[Any]], asked: ReadOptions, origi
         )
     if asked.drop_missing:
         baskets = [[item for item in basket if not is_missing(item)] for basket in _checked(baskets)]
-    if asked.names is None and asked.owner is None:
+    origin = asked.noted(origin)
+    if asked.names is None and asked.owner is None and asked.respelling is None:
         made = Transactions.from_lists(baskets, asked.items)
         return Transactions(made.universe, made.store, made.unit, origin)
     flat: list[Any] = []
@@ -87,8 +94,13 @@ def read_collections(baskets: Iterable[Iterable[Any]], asked: ReadOptions, origi
         if not all(isinstance(item, int | np.integer) and not isinstance(item, bool) for item in flat):
             asked.without_names("a list of baskets with labels")
         return _numbered(np.array(offsets), np.array(flat, dtype=object), asked, asked.items, origin)
+    texts: list[str | None] = [text_of(item) for item in flat]
+    if asked.respelling is not None:
+        texts = [None if text is None else asked.respelling(text) for text in texts]
+        if None in texts and not asked.drop_missing:
+            raise InputError(NO_ITEM)
     codes: dict[str, int] = {}
-    found = np.array([codes.setdefault(text_of(item), len(codes)) for item in flat], dtype=np.int64)
+    found = np.array([-1 if text is None else codes.setdefault(text, len(codes)) for text in texts], dtype=np.int64)
     return _made(np.array(offsets), found, list(codes), asked, origin)
 
 
@@ -144,6 +156,7 @@ def _check_cells(cells: NDArray[Any]) -> None:
 
 def _matrix(offsets: IntArray, columns: NDArray[Any], width: int, asked: ReadOptions, origin: Origin) -> Transactions:
     asked.without_columns("a matrix")
+    origin = asked.noted(origin)
     if asked.names is None:
         return _made(offsets, columns, np.arange(width), asked, origin)
     if len(asked.names.labels) != width:
@@ -181,6 +194,12 @@ def _made(
     entries = asked.entries(len(offsets) - 1)
     if entries is None:
         return Transactions.from_codes(offsets, codes, labels, items, origin=origin)
+    if asked.drop_missing_units:
+        kept = np.array([not is_nobody(entry) for entry in entries], dtype=np.bool_)
+        lengths = np.diff(offsets)
+        codes = codes[np.repeat(kept, lengths)]
+        offsets = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(lengths[kept])])
+        entries = [entry for entry, keep in zip(entries, kept.tolist(), strict=True) if keep]
     return Transactions.from_codes(
         offsets,
         codes,

@@ -6,10 +6,10 @@ drawn into the axes that it is given, or into a new figure. It needs no data and
 
 from __future__ import annotations
 
-import operator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from privmine.errors import InputError, UnknownNameError
+from privmine.errors import UnknownNameError
+from privmine.exact import whole_number
 from privmine.noise.laws import check_level
 from privmine.release.display import DEFAULT_LEVEL
 from privmine.release.plots.graph import graph
@@ -47,14 +47,4 @@ def lay_out(release: Release, kind: str, *, top: int | None = None, level: float
     if kind not in KINDS:
         raise UnknownNameError("kind of picture", str(kind), KINDS)
     make, most = KINDS[kind]
-    return make(release, most if top is None else _whole(top), check_level(level))
-
-
-def _whole(top: Any) -> int:
-    try:
-        number = operator.index(top)
-    except TypeError:
-        raise InputError(f"top must be a whole number, not {top!r}.") from None
-    if isinstance(top, bool) or number < 1:
-        raise InputError(f"top must be at least 1, not {top!r}.")
-    return number
+    return make(release, most if top is None else whole_number(top, "top"), check_level(level))

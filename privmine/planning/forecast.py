@@ -1,0 +1,190 @@
+"""What a run is expected to find, by simulating it again and again on public or made-up baskets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from math import sqrt
+from typing import Any
+
+import numpy as np
+from attrs import asdict, frozen
+from numpy.typing import NDArray
+
+from privmine.errors import InputError, StageError
+from privmine.model import FloatArray, IntArray, Itemset
+from privmine.pipeline import Pipeline
+from privmine.planning.population import Population
+
+#: Runs of each question: at least so many, and more until the mean share missed is known to `_PRECISE`, up to a limit.
+FEWEST_RUNS = 5
+MOST_RUNS = 40
+_PRECISE = 0.012
+#: Half the width of a 95 % interval, in standard errors.
+_HALF_WIDTH = 1.96
+#: "Found safely": this share of the itemsets above a support is found.
+SAFELY = 0.95
+
+
+@frozen
+class Forecast:
+    """What a method is expected to give for one k and one ε.
+
+    Attributes:
+        method: its name.
+        k: how many itemsets are asked for.
+        epsilon: the ε of the run.
+        runs: how often it was simulated.
+        missed: the share of the k most frequent itemsets that is not released, on average.
+        missed_error: the standard error of that average.
+        listed: how many itemsets are released, on average.
+        unclear: how many of their counts cannot be told from 0, on average.
+        error: the typical error of a count in transactions, as the root of its mean square.
+        relative_error: the median error of a count as a share of it; None if nothing that occurs is released.
+        found_from: the support, as a share of the transactions, from which on 95 % of the itemsets are found; None if
+            even the most frequent ones are not.
+    """
+
+    method: str
+    k: int
+    epsilon: Fraction
+    runs: int
+    missed: float
+    missed_error: float
+    listed: float
+    unclear: float
+    error: float
+    relative_error: float | None
+    found_from: float | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return asdict(self) | {"epsilon": str(self.epsilon)}
+
+
+@frozen(eq=False)
+class _Outcome:
+    """One simulated run against the truth."""
+
+    found: NDArray[np.bool_]  # of the true top k, in their order
+    unclear: int
+    supports: IntArray  # exact ones, of what was released
+    errors: FloatArray  # of the counts of what was released
+
+
+class Simulator:
+    """Simulates methods on one population; each run is done once, and its seed is its number.
+
+    Args:
+        population: the baskets.
+        pipelines: what to simulate, by the name of the method.
+        max_length: the longest itemset to release.
+        tell: is told what is being simulated, before each run.
+    """
+
+    def __init__(
+        self,
+        population: Population,
+        pipelines: Mapping[str, Pipeline],
+        max_length: int | None = None,
+        tell: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        self.population = population
+        self.pipelines = pipelines
+        self.max_length = max_length
+        self._tell = tell
+        self._outcomes: dict[tuple[str, int, Fraction], list[_Outcome]] = {}
+        self._mined: tuple[int, list[Itemset], IntArray] = (0, [], np.zeros(0, dtype=np.int64))
+        self.size = population.baskets.store.count()
+
+    def top(self, k: int) -> tuple[list[Itemset], IntArray]:
+        """The exact top k of the population, and their supports."""
+        if self._mined[0] < k:
+            found, supports = self.population.baskets.store.top_itemsets(k, self.max_length)
+            self._mined = k, [tuple(itemset) for itemset in found], supports
+        return self._mined[1][:k], self._mined[2][:k]
+
+    def forecast(
+        self, method: str, k: int, epsilon: Fraction, fewest: int = FEWEST_RUNS, most: int = MOST_RUNS
+    ) -> Forecast:
+        """Simulate until the average is known well enough."""
+        outcomes = self._outcomes.setdefault((method, k, epsilon), [])
+        while len(outcomes) < fewest or (len(outcomes) < most and self._spread(outcomes) > _PRECISE):
+            self._tell(f"Simulating {method}, k = {k:,}, ε = {float(epsilon):g}")
+            outcomes.append(self._run(method, k, epsilon, seed=len(outcomes)))
+        return self._summary(method, k, epsilon, outcomes)
+
+    def share_found(self, method: str, k: int, epsilon: Fraction, support: float) -> float:
+        """The share of the itemsets of at least this support that was found, of those among the top k."""
+        _, supports = self.top(k)
+        above = supports >= support
+        outcomes = self._outcomes[method, k, epsilon]
+        return float(np.mean([outcome.found[above] for outcome in outcomes])) if above.any() else 1.0
+
+    def error_between(self, method: str, k: int, epsilon: Fraction, low: float, high: float) -> float:
+        """The root of the mean squared error of counts whose exact supports are from low to high, or of all."""
+        outcomes = self._outcomes[method, k, epsilon]
+        errors = np.concatenate([outcome.errors for outcome in outcomes])
+        supports = np.concatenate([outcome.supports for outcome in outcomes])
+        within = errors[(supports >= low) & (supports <= high)]
+        return _root_mean_square(within if len(within) else errors)
+
+    def _run(self, method: str, k: int, epsilon: Fraction, seed: int) -> _Outcome:
+        top, _ = self.top(k)
+        baskets = self.population.baskets
+        try:
+            release = self.pipelines[method].run(
+                baskets, k, epsilon, max_length=self.max_length, simulate=True, seed=seed
+            )
+        except StageError as error:
+            raise InputError(f"The method {method} cannot be simulated: {error}") from error
+        # Items are their positions.
+        released = [tuple(sorted(found.items)) for found in release]
+        listed = set(released)
+        counts = np.array([found.count for found in release])
+        centres = np.array([found.centre for found in release])
+        errors = np.array([found.standard_error for found in release])
+        supports = baskets.store.supports(released) if released else np.zeros(0, dtype=np.int64)
+        return _Outcome(
+            np.array([itemset in listed for itemset in top], dtype=np.bool_),
+            int((centres <= _HALF_WIDTH * errors).sum()),
+            np.asarray(supports),
+            counts - supports,
+        )
+
+    @staticmethod
+    def _spread(outcomes: list[_Outcome]) -> float:
+        """The standard error of the mean share found."""
+        shares = [outcome.found.mean() if len(outcome.found) else 1.0 for outcome in outcomes]
+        return float(np.std(shares, ddof=1)) / sqrt(len(shares)) if len(shares) > 1 else float("inf")
+
+    def _summary(self, method: str, k: int, epsilon: Fraction, outcomes: list[_Outcome]) -> Forecast:
+        _, supports = self.top(k)
+        found = np.array([outcome.found for outcome in outcomes], dtype=np.float64)
+        errors = np.concatenate([outcome.errors for outcome in outcomes])
+        exact = np.concatenate([outcome.supports for outcome in outcomes])
+        relative = np.abs(errors[exact > 0]) / exact[exact > 0]
+        return Forecast(
+            method,
+            k,
+            epsilon,
+            len(outcomes),
+            missed=1 - float(found.mean()) if found.size else 0.0,
+            missed_error=self._spread(outcomes),
+            listed=float(np.mean([len(outcome.errors) for outcome in outcomes])),
+            unclear=float(np.mean([outcome.unclear for outcome in outcomes])),
+            error=_root_mean_square(errors),
+            relative_error=float(np.median(relative)) if len(relative) else None,
+            found_from=_found_from(found.mean(axis=0), supports / self.size) if found.size else None,
+        )
+
+
+def _root_mean_square(values: FloatArray) -> float:
+    return float(np.sqrt(np.mean(values**2))) if len(values) else 0.0
+
+
+def _found_from(found: FloatArray, shares: FloatArray) -> float | None:
+    """The least share such that, of the itemsets that are as frequent, 95 % are found; they come by rank."""
+    so_far = np.cumsum(found) / np.arange(1, len(found) + 1)
+    safe = np.flatnonzero(so_far >= SAFELY)
+    return float(shares[safe[-1]]) if len(safe) else None

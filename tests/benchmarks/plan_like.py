@@ -1,0 +1,102 @@
+"""Compare the share missed that `plan --like` predicts with the share that the pipeline misses.
+
+    python tests/benchmarks/plan_like.py --data DIR [--only retail] [--method privbasis] [--runs 30]
+
+For each dataset, k and ε the pipeline is simulated on the whole dataset, with seeds that no plan uses: that is the
+share measured. Predicted is what a plan tells from
+
+  half     a random half of the dataset, scaled to the size of the whole one: public data of the same kind
+  release  a release of the whole dataset at k = 400 and ε = 1, with the counts of which baskets are made up
+
+A prediction is off by predicted − measured. Runs simulations and reads exact data: for research only.
+"""
+
+from __future__ import annotations
+
+import sys
+from fractions import Fraction
+
+import common
+import numpy as np
+
+import privmine as pm
+from privmine.evaluation import Truth
+from privmine.evaluation.metrics import false_negative_rate
+from privmine.model import Universe
+from privmine.planning.adviser import advise, installed_methods
+from privmine.planning.population import Population, population_of
+from privmine.privacy.unit import Unit
+from privmine.store.memory import MemoryStore
+from privmine.store.shelf import Shelf
+
+DATASETS = ("retail", "mushroom", "BMS-WebView-2", "groceries", "online-retail")
+KS = (20, 50, 200)
+EPSILONS = (Fraction(1, 4), Fraction(1))
+CLOSE = 0.05
+
+
+def half_of(baskets: pm.Transactions) -> pm.Transactions:
+    """A random half of the baskets."""
+    rows = baskets.store.rows
+    chosen = np.sort(np.random.RandomState(7).permutation(rows.count)[: rows.count // 2])
+    store = MemoryStore(rows.in_order(chosen, Shelf()), len(baskets.universe))
+    return pm.Transactions(Universe.of(np.arange(len(baskets.universe))), store)
+
+
+def populations(baskets: pm.Transactions, release_method: str) -> dict[str, Population]:
+    """What a plan would be told, by kind."""
+    size, items = baskets.store.count(), len(baskets.universe)
+    earlier = pm.mine(baskets, 400, 1, method=release_method, simulate=True, seed=4711)
+    asked = {"items": items, "unit": Unit(), "transactions": size}
+    return {
+        "half": population_of(half_of(baskets), is_public=True, **asked),
+        "release": population_of(earlier, is_public=False, **asked),
+    }
+
+
+def measured(baskets: pm.Transactions, truth: Truth, method: str, k: int, epsilon: Fraction, runs: int) -> float:
+    """The share missed on the whole dataset."""
+    pipeline = installed_methods()[method]
+    shares = []
+    for seed in range(10_000, 10_000 + runs):
+        release = pipeline.run(baskets, k, epsilon, simulate=True, seed=seed)
+        shares.append(false_negative_rate(truth.indices(found.items for found in release), truth.top(k)))
+    return float(np.mean(shares))
+
+
+def main() -> None:
+    """Print a Markdown table."""
+    parser = common.parser(__doc__.partition("\n")[0])
+    parser.add_argument("--runs", type=int, default=30, help="how often the pipeline is measured")
+    parser.add_argument("--only", action="append", help="a dataset; may be repeated")
+    parser.add_argument("--method", action="append", help="a method; may be repeated  [default: privbasis]")
+    parser.add_argument("--release-method", default="plus", help="which method made the earlier release")
+    options = parser.parse_args()
+    print("Uses exact data and simulated noise: for research only.", file=sys.stderr)
+    print("| data | method | k | ε | missed | from a half | off | from a release | off |")
+    print("|---|---|---|---|---|---|---|---|---|", flush=True)
+    off: dict[str, list[float]] = {"half": [], "release": []}
+    for name in options.only or DATASETS:
+        baskets = pm.read(common.dataset(options.data, name))
+        truth = Truth.mine(baskets, max(KS))
+        kinds = populations(baskets, options.release_method)
+        for method in options.method or ["privbasis"]:
+            pipelines = {method: installed_methods()[method]}
+            advice = {kind: advise(found, pipelines, KS, EPSILONS) for kind, found in kinds.items()}
+            for k in KS:
+                for epsilon in EPSILONS:
+                    share = measured(baskets, truth, method, k, epsilon, options.runs)
+                    cells = [name, method, str(k), f"{float(epsilon):g}", f"{share:.3f}"]
+                    for kind in off:
+                        told = next(one for one in advice[kind].best if (one.k, one.epsilon) == (k, epsilon))
+                        off[kind].append(told.missed - share)
+                        cells += [f"{told.missed:.3f}", f"{told.missed - share:+.3f}"]
+                    print(f"| {' | '.join(cells)} |", flush=True)
+    for kind, values in off.items():
+        close = sum(abs(value) <= CLOSE for value in values)
+        worst = max(map(abs, values), default=0.0)
+        print(f"\n{kind}: within {CLOSE} in {close} of {len(values)} cells, off by {worst:.3f} at most")
+
+
+if __name__ == "__main__":
+    main()

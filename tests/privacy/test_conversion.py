@@ -1,0 +1,86 @@
+"""What ρ is worth in ε and δ: against OpenDP's map, and against the exact δ of Gaussian noise."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import exp
+
+import opendp.prelude as dp
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import norm
+
+from privmine.privacy.conversion import epsilon_of, rho_of, root
+
+DELTAS = [Fraction(1, 10**power) for power in (2, 6, 12)]
+RHOS = [Fraction(text) for text in ("1e-8", "3.21e-4", "0.0243559", "1/3", "1", "40", "5000")]
+
+
+@pytest.mark.parametrize("delta", DELTAS, ids=str)
+@pytest.mark.parametrize("rho", RHOS, ids=str)
+def test_it_is_opendps_map(rho: Fraction, delta: Fraction) -> None:
+    """Equal within 10^−9, and never below it."""
+    dp.enable_features("contrib")
+    scale = float(1 / (2 * rho)) ** 0.5
+    space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l2_distance(T="f64")
+    gaussian = dp.m.make_gaussian(*space, scale=scale)
+    theirs = dp.c.make_zCDP_to_approxDP(gaussian).map(1.0).epsilon(float(delta))
+    # OpenDP's own ρ is rounded up a little; the conversion of that one is compared.
+    ours = epsilon_of(Fraction(gaussian.map(1.0)), Fraction(float(delta)))
+    assert theirs * (1 - 1e-12) <= float(ours) <= theirs * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("delta", DELTAS, ids=str)
+@pytest.mark.parametrize("rho", RHOS[1:], ids=str)
+def test_it_covers_what_gaussian_noise_really_does(rho: Fraction, delta: Fraction) -> None:
+    """The exact δ of Gaussian noise at the stated ε (Balle and Wang 2018) is at most the stated δ.
+
+    Were ε a fifth less, it would be too little for a small δ: the conversion is no wild overestimate.
+    """
+    epsilon, shift = float(epsilon_of(rho, delta)), (2 * float(rho)) ** 0.5
+
+    def exact_delta(at: float) -> float:
+        return float(norm.cdf(shift / 2 - at / shift) - exp(at + norm.logcdf(-shift / 2 - at / shift)))
+
+    assert exact_delta(epsilon) <= float(delta)
+    if delta < Fraction(1, 1000):
+        assert exact_delta(0.8 * epsilon) > float(delta)
+
+
+@pytest.mark.parametrize(("epsilon", "rho"), [("0.1", 0.000321), ("0.25", 0.00180), ("0.5", 0.00664), ("1", 0.02436)])
+def test_known_budgets(epsilon: str, rho: float) -> None:
+    """The ρ of common ε at δ = 10^−6; the simple bound would give 0.0171 for ε = 1."""
+    assert float(rho_of(Fraction(epsilon), Fraction(1, 10**6))) == pytest.approx(rho, rel=3e-3)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    epsilon=st.fractions(Fraction(1, 10**6), 10**4, max_denominator=10**9),
+    delta=st.sampled_from([Fraction(9, 10), *DELTAS, Fraction(1, 10**300)]),
+)
+def test_a_budget_is_used_up_and_not_exceeded(epsilon: Fraction, delta: Fraction) -> None:
+    """The ρ of an ε is worth at most that ε, and a little more ρ would be worth more."""
+    rho = rho_of(epsilon, delta)
+    assert rho > 0
+    assert epsilon_of(rho, delta) <= epsilon
+    assert epsilon_of(rho * (1 + Fraction(1, 10**8)), delta) > epsilon * (1 - Fraction(1, 10**9))
+
+
+def test_nothing_is_worth_nothing() -> None:
+    """Without a ρ there is no ε; with a large δ a small ρ needs none."""
+    assert epsilon_of(Fraction(0), Fraction(1, 10**6)) == 0
+    assert epsilon_of(Fraction(1, 10**12), Fraction(99, 100)) == 0
+
+
+@given(value=st.fractions(Fraction(1, 10**30), 10**30))
+def test_roots_are_rounded_to_the_side_that_is_asked_for(value: Fraction) -> None:
+    """Twelve digits, at or above the root, or at or below it."""
+    above, below = root(value, up=True), root(value, up=False)
+    assert below**2 <= value <= above**2
+    assert above <= below * (1 + Fraction(3, 10**11))
+
+
+def test_whole_roots_are_exact() -> None:
+    """Nothing is lost where nothing needs rounding."""
+    assert root(Fraction(49, 4), up=True) == root(Fraction(49, 4), up=False) == Fraction(7, 2)
