@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
+import zipfile
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 ITEMSETS, RECEIPT, WHOLE = "Itemsets", "Receipt", "privmine"
 #: A cell of a workbook holds at most 32,767 characters.
 _CELL = 30_000
+#: What a workbook unpacks to at most: a small file may have huge parts, and some of them are held in memory.
+_MOST_UNPACKED = 128 << 20
 #: A cell that begins like this is run as a formula by spreadsheets.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
@@ -124,6 +127,9 @@ def _fill(sheet: Any, lines: list[str]) -> None:
 def json_of_xlsx(path: Path, most_rows: int) -> str:
     """What `to_xlsx` kept as JSON."""
     openpyxl = import_extra("openpyxl", "Excel workbooks need")
+    with zipfile.ZipFile(path) as packed:
+        if sum(part.file_size for part in packed.infolist()) > _MOST_UNPACKED:
+            raise InputError(f"it unpacks to more than {_MOST_UNPACKED >> 20} MiB")
     book = openpyxl.load_workbook(path, read_only=True, data_only=True)
     try:
         if WHOLE not in book.sheetnames:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -34,6 +36,7 @@ ANSWERS: list[tuple[queries.Query, list[int]]] = [
     (queries.RankGap(rank=5, low=2, high=3, max_length=1), [-3, -2]),
     (queries.RankGap(rank=4, low=2, high=3, max_length=1), [-2, -1]),
     (queries.RankSupport(rank=5), [2]),
+    (queries.RankAtFrequency(Fraction(2, 5), 7), [-5, -5, 0, 0, 0, -5, -5]),
     (queries.RankSupport(rank=5, max_length=1), [0]),
     (queries.ItemCutoff(rank=1, low=1, high=4), [0, 0, -1, -2]),
     (queries.ItemCutoff(rank=5, low=2, high=3, max_length=1), [-2, -1]),
@@ -70,6 +73,9 @@ SENSITIVITIES: list[tuple[queries.Query, tuple[int, int, int, bool]]] = [
     (queries.RankGap(2, 3, 7), (5, 5, 1, False)),
     (queries.ItemCutoff(2, 3, 7), (5, 5, 1, False)),
     (queries.RankSupport(7), (1, 1, 1, True)),
+    (queries.RankAtFrequency(Fraction(1, 10), 4), (36, 324, 9, False)),
+    (queries.RankAtFrequency(Fraction(3, 4), 2), (6, 18, 3, False)),
+    (queries.RankAtFrequency(Fraction(1), 3), (3, 3, 1, False)),
     (queries.HeldHistogram((0, 1, 4)), (1, 1, 1, True)),
     (queries.HeldHistogram((0, 1, 4), [(0,), (1, 2)]), (1, 1, 1, True)),
     (queries.StateCounts((0, 1), [3, 0]), (1, 1, 1, True)),
@@ -137,6 +143,21 @@ def test_queries_are_values() -> None:
     assert queries.LengthHistogram(2, within=[2, 0]) == queries.LengthHistogram(2, within=(0, 2))
     assert queries.LengthHistogram(2).within is None
     assert queries.BinCounts([[1, 0]]) == queries.BinCounts(((0, 1),))
+    assert queries.BoundedSupports([[1, 0]], [0, 1]) == queries.BoundedSupports(((0, 1),), np.array([0, 1]))
+    assert queries.BoundedSupports([[1, 0]], [0, 1]) != queries.BoundedSupports([[1, 0]], [0, 2])
+    assert (
+        queries.HeldHistogram([0, 1], [[1, 0]])
+        == queries.HeldHistogram((0, 1), ((0, 1),))
+        != queries.HeldHistogram((0, 1))
+    )
+    assert (
+        queries.StateCounts([1, 0], [3])
+        == queries.StateCounts((0, 1), np.array([3]))
+        != queries.StateCounts((0, 1), [2])
+    )
+    penalised = queries.ItemCutoff(2, 3, 4, penalties=[1, 2])
+    assert penalised == queries.ItemCutoff(2, 3, 4, penalties=np.array([1, 2])) != queries.ItemCutoff(2, 3, 4)
+    assert queries.MomentMatrix([1, 0]) == queries.MomentMatrix((0, 1))
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ from privmine.release import FrequentItemset, Release
 from privmine.release.chosen import Chosen, chosen_intervals
 from privmine.release.intervals import NormalLaw, TabulatedLaw
 from privmine.release.tails import tail_of
+from privmine.release.verdict import told_from_zero
 
 LAW = NoiseSum(DiscreteLaplace(10), ((4, 1.0),))  # a standard error of 28
 
@@ -125,6 +126,25 @@ def test_every_export_has_the_verdict(tmp_path: Any) -> None:
         loaded = pm.load(tmp_path / name)
         assert loaded == release
         assert loaded.verdict == release.verdict
+
+
+def test_what_is_told_from_0_is_not_0() -> None:
+    """Of 200 listed counts most are 0: of those that can be told from 0, few are, where intervals alone tell many."""
+    generator = np.random.default_rng(4)
+    told, wrong, found, by_interval, by_interval_wrong = 0, 0, 0, 0, 0
+    for _ in range(60):
+        exact = np.where(np.arange(3000) < 12, 300.0, 0.0)
+        noisy = exact + generator.laplace(0, 10, (4, 3000)).sum(axis=0)
+        order = np.argsort(-noisy)
+        release = made_up(noisy[order[:200]].tolist(), Chosen(3000, float(noisy[order[200]])))
+        sure, zero = told_from_zero(release), exact[order[:200]] == 0
+        told, wrong, found = told + sure.sum(), wrong + (sure & zero).sum(), found + (sure & ~zero).sum()
+        above = np.array([low > 0 for low, _ in release.intervals()])
+        by_interval, by_interval_wrong = by_interval + above.sum(), by_interval_wrong + (above & zero).sum()
+        assert release.verdict.above_zero == sure.sum()
+    assert found >= 0.99 * 60 * 12
+    assert by_interval_wrong / by_interval > 0.2
+    assert wrong / told <= 0.08
 
 
 def test_an_earlier_file_says_what_it_cannot() -> None:

@@ -88,7 +88,7 @@ class RuleList:
 def words(release: Release, found: RuleList) -> list[str]:
     """What a reader of rules must know: what is left out, and what the intervals promise and assume."""
     sentences = [str(found.left_out)] if found.left_out.total else []
-    if any(name.endswith("_low") for name in found.columns):
+    if len(found) and any(name.endswith("_low") for name in found.columns):
         sentences.append(
             f"The columns _low and _high are {percent(found.level)} intervals: they say what the noise leaves open, "
             "one rule at a time."
