@@ -122,7 +122,7 @@ def _whatever_the_choice(law: Any, release: Release, level: float) -> float:
 
 
 def affected(counts: FloatArray, tail: NoiseTail, cutoff: float, level: float) -> Any:
-    """Of which counts being chosen tells something: those that are not far above the cutoff."""
+    """The counts whose choice says something about their noise: those that are not far above the cutoff."""
     lowest = counts - tail.quantile((1 - level) / 4)
     return tail.above(lowest - cutoff) > _SURELY * (1 - level)
 
@@ -130,7 +130,7 @@ def affected(counts: FloatArray, tail: NoiseTail, cutoff: float, level: float) -
 def chosen_intervals(
     counts: FloatArray, tail: NoiseTail, cutoff: float, candidates: int, level: float
 ) -> tuple[FloatArray, FloatArray]:
-    """Where the exact counts of listed itemsets lie, each with a probability of `level`; ends may be below 0.
+    """Intervals that contain the exact counts of listed itemsets, each with probability `level`; ends may be below 0.
 
     Args:
         counts: noisy counts with noise of the same law.

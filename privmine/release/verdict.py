@@ -27,7 +27,7 @@ BoolArray: TypeAlias = NDArray[np.bool_]
 
 @frozen
 class Verdict:
-    """What a release tells, and what it does not.
+    """What a release shows, and what it leaves open.
 
     Attributes:
         rows: how many itemsets are listed.
@@ -50,7 +50,7 @@ class Verdict:
     def lines(self, release: Release) -> list[str]:
         """The verdict in sentences."""
         if not self.rows:
-            return ["Nothing is listed, so that there is nothing to judge."]
+            return ["Nothing is listed, so there is nothing to judge."]
         told = [_counted(self.above_zero, self.rows)]
         if self.above_zero < self.rows / 2:
             told.append("This is mostly noise: ask for fewer itemsets, or spend a larger ε.")
@@ -63,8 +63,8 @@ class Verdict:
             )
         if self.doubtful:
             told.append(
-                f"{_rows(self.doubtful)} cannot be told from itemsets that were counted and are not listed, so that up "
-                f"to {self.doubtful} of the {self.rows} most frequent ones may be missing."
+                f"{_rows(self.doubtful)} may be no more frequent than itemsets that were counted but are not listed: "
+                f"up to {self.doubtful} of the {self.rows} most frequent itemsets may be missing."
             )
         return told
 
@@ -72,10 +72,10 @@ class Verdict:
         if self.clear_order >= self.rows - 1:
             return "Every row is more frequent than the last one." if self.rows > 1 else "There is only one row."
         if not self.clear_order:
-            return "The order is a matter of chance: no count can be told from the last one."
+            return "The order is a matter of chance: no count is clearly above the last one."
         return (
-            f"From rank {self.clear_order + 1} on the order is a matter of chance: these counts cannot be told from "
-            "the last one."
+            f"From rank {self.clear_order + 1} on the order is a matter of chance: these counts are not clearly "
+            "above the last one."
         )
 
     def to_dict(self, release: Release) -> dict[str, Any]:
@@ -113,7 +113,7 @@ def told_from_zero(release: Release) -> BoolArray:
 
 
 def _clear_order(release: Release) -> int:
-    """How many rows from the first on are more frequent than the last one, all at once with 95 %.
+    """How many of the first rows are more frequent than the last one, all of them together with 95 %.
 
     The noise of two counts of the same bases goes up and down together, so that taking it for independent makes their
     difference look noisier than it is.
@@ -141,5 +141,5 @@ def _rows(number: int) -> str:
 
 def _counted(above: int, rows: int) -> str:
     if above == rows:
-        return "The count can be told from 0." if rows == 1 else f"All {rows:,} counts can be told from 0."
-    return f"{rows - above:,} of {rows:,} counts cannot be told from 0."
+        return "The count is clearly above 0." if rows == 1 else f"All {rows:,} counts are clearly above 0."
+    return f"{rows - above:,} of {rows:,} counts are not clearly above 0."

@@ -1,4 +1,4 @@
-"""`check_store`: does a store of somebody else's count as the one in memory does?"""
+"""`check_store`: does another store count like the one in memory?"""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class FlawedStoreError(AssertionError):
 
 
 def check_store(make: StoreMaker, *, seed: int = 0) -> None:
-    """Ask a store all that a store can be asked, and raise `FlawedStoreError` where an answer is wrong.
+    """Ask a store every possible question, and raise `FlawedStoreError` if an answer is wrong.
 
     The databases are made up: the odd ones of `odd_cases`, then random ones with long, empty and repeated
     transactions. Each answer is compared with that of the store in memory, and is asked for

@@ -97,7 +97,8 @@ def test_an_unknown_command_lists_the_known(privmine) -> None:
 
 
 @pytest.mark.parametrize(
-    ("command", "distribution"), [("experiment paper", "privmine-paper"), ("plugins compare", "privmine-bases")]
+    ("command", "distribution"),
+    [("experiment paper", "privmine-paper"), ("leaderboard", "privmine-paper"), ("plugins compare", "privmine-bases")],
 )
 def test_a_command_of_a_missing_plugin_says_what_to_install(command, distribution, run_python, tmp_path) -> None:
     """The name of the distribution is in the message."""

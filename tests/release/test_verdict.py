@@ -83,17 +83,17 @@ def test_rows_far_above_the_cutoff_have_the_interval_of_their_noise() -> None:
 
 
 def test_a_verdict_in_words() -> None:
-    """What can be told from 0, from which rank on the order is chance, what is found, what may be missing."""
+    """What is clearly above 0, from which rank on the order is chance, what is found, what may be missing."""
     release = made_up([1000.0, 500.0, 150.0, 140.0, 135.0], Chosen(500, 130.0))
     verdict = release.verdict
     assert (verdict.rows, verdict.above_zero, verdict.clear_order, verdict.doubtful) == (5, 2, 2, 3)
     words = " ".join(verdict.lines(release))
-    assert "3 of 5 counts cannot be told from 0." in words
+    assert "3 of 5 counts are not clearly above 0." in words
     assert "mostly noise" in words
     assert "From rank 3 on the order is a matter of chance" in words
     assert verdict.found_from is not None
     assert f"at least {verdict.found_from:,.0f} transactions" in words
-    assert "up to 3 of the 5 most frequent ones may be missing" in words
+    assert "up to 3 of the 5 most frequent itemsets may be missing" in words
 
 
 @pytest.mark.parametrize(
@@ -101,9 +101,9 @@ def test_a_verdict_in_words() -> None:
     [
         ([], Chosen(0), "Nothing is listed"),
         ([500.0], Chosen(1), "There is only one row."),
-        ([500.0], None, "The count can be told from 0."),
+        ([500.0], None, "The count is clearly above 0."),
         ([500.0, 0.0], Chosen(2), "Every row is more frequent than the last one."),
-        ([500.0, 499.0], Chosen(2), "no count can be told from the last one"),
+        ([500.0, 499.0], Chosen(2), "no count is clearly above the last one"),
     ],
 )
 def test_small_releases_have_a_verdict(counts: list[float], chosen: Chosen | None, words: str) -> None:
