@@ -32,7 +32,11 @@ def poor() -> dict[str, Release]:
         "all but one itemset": evolve(whole, itemsets=whole.itemsets[:1]),
         "itemsets": evolve(whole, itemsets=()),
         "subsets": evolve(whole, itemsets=tuple(found for found in whole if len(found.items) != 1)),
-        **{f"{path.parent.name} {path.name}": pm.load(path) for path in OLD if path.suffix in (".csv", ".json", ".parquet")},
+        **{
+            f"{path.parent.name} {path.name}": pm.load(path)
+            for path in OLD
+            if path.suffix in (".csv", ".json", ".parquet")
+        },
     }
 
 
