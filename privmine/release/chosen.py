@@ -96,18 +96,23 @@ def reaches(release: Release, level: float, *, selected: bool = True) -> tuple[F
 
 
 def chances_of_zero(release: Release) -> FloatArray:
-    """For each itemset the probability of a noisy count that large, given that it is listed, if it did not occur."""
+    """For each itemset the probability of a noisy count that large, given that it is listed, if it did not occur.
+
+    Just above the cutoff such a probability is near 1, however large the count is. So it is also bounded by the chance
+    that any candidate at all has noise that large; of two ways to judge, each gets a part of the error.
+    """
     selection = release.selection
-    chances = np.ones(len(release))
-    for row, found in enumerate(release.itemsets):
-        tail = tail_of(found.law or NormalLaw(found.standard_error))
-        chances[row] = tail.above(found.centre)
-        if selection is None or selection.cutoff is None:
-            continue
-        # Among all candidates one of so many is listed; by estimates nobody knows why.
-        share = len(release) / max(selection.candidates, len(release))
-        chances[row] /= max(share if selection.by_estimates else float(tail.above(selection.cutoff)), 1e-300)
-    return np.minimum(chances, 1.0)
+    counts = np.array([found.centre for found in release.itemsets], dtype=np.float64)
+    tails = [tail_of(found.law or NormalLaw(found.standard_error)) for found in release.itemsets]
+    alone = np.array([float(tail.above(count)) for tail, count in zip(tails, counts, strict=True)], dtype=np.float64)
+    if selection is None or selection.cutoff is None:
+        return alone
+    of_any = alone * max(selection.candidates, len(release))
+    if selection.by_estimates:
+        # Of the candidates this share is listed; why, nobody knows.
+        return np.minimum(of_any / max(len(release), 1), 1.0)
+    listed = np.array([max(float(tail.above(selection.cutoff)), 1e-300) for tail in tails], dtype=np.float64)
+    return np.minimum(np.minimum(alone / listed / (1 - _SHARED), of_any / _SHARED), 1.0)
 
 
 def _whatever_the_choice(law: Any, release: Release, level: float) -> float:

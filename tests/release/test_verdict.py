@@ -147,6 +147,13 @@ def test_what_is_told_from_0_is_not_0() -> None:
     assert wrong / told <= 0.08
 
 
+def test_large_counts_just_above_the_cutoff_are_told_from_0() -> None:
+    """No noise of any candidate reaches so far, although the choice tells nothing good of the last rows."""
+    release = made_up([3000.0, 2001.0, 2000.5], Chosen(5000, 2000.0))
+    assert told_from_zero(release).all()
+    assert release.verdict.above_zero == 3
+
+
 def test_an_earlier_file_says_what_it_cannot() -> None:
     """Without the cutoff nothing is said of what is missing, and intervals are those of the noise."""
     release = attrs.evolve(pm.mine(pm.groceries(), 20, 1, simulate=True, seed=1), selection=None)

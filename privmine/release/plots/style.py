@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 from attrs import frozen
@@ -40,12 +41,18 @@ class Drawing:
     draw: Callable[[Axes], None]
 
 
+#: How many letters fit beside each other in a picture that says why there is none.
+_WIDEST_LINE = 60
+
+
 def nothing(release: Release, sentence: str) -> Drawing:
     """A picture that says why there is none."""
 
     def draw(axes: Axes) -> None:
         axes.set_axis_off()
-        axes.text(0.5, 0.5, sentence, transform=axes.transAxes, ha="center", va="center", color="0.35")
+        # Folded here, since a picture makes room for a line however long it is, until nothing is left of the axes.
+        folded = "\n".join(fill(line, _WIDEST_LINE) for line in sentence.splitlines())
+        axes.text(0.5, 0.5, folded, transform=axes.transAxes, ha="center", va="center", color="0.35", **PLAIN)
         title(axes, release, "")
         stamp(axes, release)
 
