@@ -54,6 +54,8 @@ _research = partial(click.option, panel="Research")
 )
 @_wish("--epsilon", "-e", help="The privacy budget ε of this release; required for your own data.")
 @_wish("--delta", help="The δ of (ε, δ)-differential privacy, for example 1e-6. Left out, the guarantee is pure ε.")
+@_wish("--theta", help="Release the itemsets of at least this frequency, for example 0.01, instead of k of them.")
+@_wish("--k-max", type=int, help="With --theta: how many itemsets there can be at most.")
 @_wish("--max-length", type=int, help="The longest itemset to release.")
 @_wish(
     "--downward-closed",
@@ -116,9 +118,11 @@ def mine(
     Example:  privmine mine orders.csv --transaction order_id --item product --k 100 --epsilon 1 --output top100.csv
     """
     embedded = not reading.names_data(data)
-    if embedded:
-        epsilon, k = EMBEDDED_EPSILON if epsilon is None else epsilon, EMBEDDED_K if k is None else k
-    wish = Wish(DEFAULT_K if k is None else k, epsilon, **options)
+    if embedded and epsilon is None:
+        epsilon = EMBEDDED_EPSILON
+    if k is None and options["theta"] is None:
+        k = EMBEDDED_K if embedded else DEFAULT_K
+    wish = Wish(k, epsilon, **options)
     spec = pipeline_spec(method, file, settings)
     _check_trust(trust)
     pipeline = Pipeline.from_spec(spec, trust=trust)  # What is wrong with it shows before the data is read.
@@ -192,7 +196,8 @@ def show_dry_run(planned: DryRun) -> None:
     request, universe = planned.request, planned.request.public.universe
     source_of_items = "given by --items" if universe.given else ("taken from the data; use --items to name them")
     most = f", of which at most {request.k} can exist" if request.k < request.requested else ""
-    out.print(f"[bold]Dry run:[/] k = {request.requested}{most}, {request.budget}; nothing was drawn or charged.")
+    wanted = f"k = {request.requested}" if request.above is None else str(request.above)
+    out.print(f"[bold]Dry run:[/] {wanted}{most}, {request.budget}; nothing was drawn or charged.")
     out.print(f"[bold]Data:[/] {text(planned.data)}")
     if planned.columns:
         out.print(f"[bold]Columns:[/] {text(planned.columns)}")
