@@ -274,7 +274,7 @@ class _Planner:
         # Noise grows by the same factor for all bases, unless a component is of another mind: two of them are tried.
         probes = sorted(wide, key=lambda shape: sum(2 ** len(basis) for basis in shape.basis.bases))[:_PROBES]
         factors = {self._factor(epsilon, at, probe) for probe in probes}
-        if len(factors) != 1 or None in factors:
+        if len(probes) < _PROBES or len(factors) != 1 or None in factors:
             return self._measured(at, shapes)
         factor = float(factors.pop() or 1)
         return [
@@ -327,7 +327,7 @@ class _Planner:
         if key not in self._measurements:
             counts = self._rehearsal.counts(selected, basis)
             self._scales[key] = one_scale(counts)
-            self._measurements[key] = size_errors(counts, selected.request.max_length)
+            self._measurements[key] = size_errors(counts, selected.request.max_length, exactly=self._given is not None)
         return self._measurements[key]
 
 

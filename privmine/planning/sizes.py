@@ -61,10 +61,16 @@ class SizeRange:
     told_high: float
 
 
-def size_errors(counts: NoisyCounts, longest: int | None = None) -> tuple[SizeErrors, ...]:
-    """Group what a reconstruction states by itemset size, the empty itemset left out."""
+def size_errors(counts: NoisyCounts, longest: int | None = None, *, exactly: bool = False) -> tuple[SizeErrors, ...]:
+    """Group what a reconstruction states by itemset size, the empty itemset left out.
+
+    Args:
+        counts: what it states.
+        longest: the longest itemset to tell of.
+        exactly: compute each half-width of wide discrete noise to the last transaction, which takes long.
+    """
     lengths = counts.itemsets.lengths
-    widths = _half_widths(counts)
+    widths = _half_widths(counts, exactly)
     rows = []
     for size in np.unique(lengths[lengths > 0]).tolist():
         if longest is None or size <= longest:
@@ -114,7 +120,7 @@ def ranges(shapes: Iterable[Sequence[SizeErrors]]) -> tuple[SizeRange, ...]:
     )
 
 
-def _half_widths(counts: NoisyCounts) -> FloatArray:
+def _half_widths(counts: NoisyCounts, exactly: bool) -> FloatArray:
     """Half the width of the interval of each count."""
     if not len(counts.law_of):
         return counts.standard_errors * NormalLaw(1.0).half_width(LEVEL)
@@ -122,7 +128,7 @@ def _half_widths(counts: NoisyCounts) -> FloatArray:
     widths = np.zeros(len(counts.laws))
     # As a release would keep them: a law that gives no half-widths is told in words.
     kept = [kept_law(counts.laws[law]) for law in used.tolist()]
-    widths[used] = [_half_width(law) for law in kept if law is not None]
+    widths[used] = [law.half_width(LEVEL) if exactly else _half_width(law) for law in kept if law is not None]
     return widths[counts.law_of]
 
 
