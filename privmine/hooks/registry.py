@@ -21,6 +21,7 @@ from privmine.stage_names import STAGES
 #: What the plugins of privmine's own repository bring, so that an error can say what to install.
 IN_OTHER_DISTRIBUTIONS: Mapping[tuple[str, str], str] = {
     ("command", "experiment paper"): "privmine-paper",
+    ("command", "leaderboard"): "privmine-paper",
     ("command", "plugins compare"): "privmine-bases",
     ("dataset", "aol"): "privmine-paper",
     ("dataset", "aol-like"): "privmine-paper",

@@ -16,6 +16,7 @@ from privmine.errors import ContractError
 from privmine.model.numbers import IntArray, int_array, read_only, same_array
 
 Itemset: TypeAlias = tuple[int, ...]
+_WHOLE = frozenset([int])
 
 
 def _items(values: Iterable[int]) -> tuple[int, ...]:
@@ -28,11 +29,16 @@ def _items(values: Iterable[int]) -> tuple[int, ...]:
     return tuple(map(operator.index, found))
 
 
+def _is_plain(items: tuple[int, ...]) -> bool:
+    """Whether they are Python's own whole numbers, and rise."""
+    return set(map(type, items)) <= _WHOLE and all(map(operator.lt, items, items[1:]))
+
+
 def itemset(items: Iterable[int]) -> Itemset:
     """Bring items into the one form that an itemset has: a sorted tuple without repetition."""
     # Most are in this form already, and there may be very many of them.
-    if type(items) is tuple and all(type(item) is int for item in items) and all(map(operator.lt, items, items[1:])):
-        return items
+    if isinstance(items, tuple) and _is_plain(items):
+        return tuple(items)
     return tuple(sorted(set(_items(items))))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import inf
+from math import inf, isfinite
 from statistics import NormalDist
 from typing import Any, NamedTuple, TypeAlias
 
@@ -16,6 +16,7 @@ from privmine.noise.laws import NoiseSum, check_level
 _SMALLEST, _LARGEST = 1e-50, 1e50
 _MOST_DRAWS = 1 << 62
 _TABULATED = (*(percent / 100 for percent in range(1, 100)), 0.995, 0.999, 0.9999)
+_LEVELS = list(_TABULATED)
 
 
 @frozen
@@ -83,7 +84,7 @@ KeptLaw: TypeAlias = NoiseSum | TabulatedLaw
 
 
 def kept_law(law: NoiseLaw | None) -> KeptLaw | None:
-    """A law as a release keeps it: one of privmine's own stays what it is, any other becomes a table.
+    """A law as a release keeps it: privmine's own laws stay as they are, any other becomes a table.
 
     Raises:
         ContractError: no intervals can be computed from it.
@@ -117,10 +118,13 @@ def _is_usable_sum(law: NoiseSum) -> bool:
 def _is_usable_table(law: TabulatedLaw) -> bool:
     levels, widths = [level for level, _ in law.widths], [width for _, width in law.widths]
     return (
-        levels == sorted({level for level in levels if 0 < level < 1})
+        # Most tables are privmine's own, and each release has many.
+        (levels == _LEVELS or levels == sorted({level for level in levels if 0 < level < 1}))
         and max(levels, default=0) >= _TABULATED[-1]
-        and all(0 <= width <= _LARGEST for width in widths)
+        and isfinite(sum(widths))
         and widths == sorted(widths)
+        and widths[0] >= 0
+        and widths[-1] <= _LARGEST
     )
 
 

@@ -72,7 +72,7 @@ def test_a_list_of_commands_has_the_first_line_of_each_help(group: OpenGroup) ->
 
 
 @pytest.mark.parametrize("option", ["--version", "--help", "-h"])
-@pytest.mark.parametrize("plugins", ["", "privmine-tf,privmine-bases,privmine-plus,privmine-paper"])
+@pytest.mark.parametrize("plugins", ["", "privmine-tf,privmine-bases,privmine-plus,privmine-paper,privmine-spark"])
 def test_what_needs_no_command_imports_none(option: str, plugins: str, run_python, tmp_path) -> None:
     """The version and the list of commands come without numpy, also where plugins are installed."""
     code = f"""
@@ -97,7 +97,8 @@ def test_an_unknown_command_lists_the_known(privmine) -> None:
 
 
 @pytest.mark.parametrize(
-    ("command", "distribution"), [("experiment paper", "privmine-paper"), ("plugins compare", "privmine-bases")]
+    ("command", "distribution"),
+    [("experiment paper", "privmine-paper"), ("leaderboard", "privmine-paper"), ("plugins compare", "privmine-bases")],
 )
 def test_a_command_of_a_missing_plugin_says_what_to_install(command, distribution, run_python, tmp_path) -> None:
     """The name of the distribution is in the message."""

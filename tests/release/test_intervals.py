@@ -367,6 +367,23 @@ class Uniform:
         return 10 * level
 
 
+class UniformAtOnce(Uniform):
+    """The same, asked for all levels at once; a single level would be wrong."""
+
+    def half_width(self, level: float) -> float:
+        raise AssertionError(level)
+
+    def half_widths(self, levels: Any) -> Any:
+        return 10 * np.asarray(levels)
+
+
+def test_a_law_may_answer_many_levels_at_once() -> None:
+    """The table is the same, and `half_width` is not asked; too few answers are refused."""
+    assert kept_law(UniformAtOnce()) == kept_law(Uniform())
+    with pytest.raises(ContractError, match="gives no half-widths"):
+        kept_law(type("Short", (UniformAtOnce,), {"half_widths": lambda self, levels: [1.0]})())
+
+
 def test_the_law_of_a_plugin_is_kept_as_a_table() -> None:
     """It can be saved then; between two levels of the table the higher one counts, beyond the last there is none."""
     law = kept_law(Uniform())

@@ -41,5 +41,10 @@ def privmine_register(registry: Registrar) -> None:
         "privmine_paper.command:paper",
         "Repeat the paper's experiments: Table 2, Figures 1 to 5, and its statements, as a page with figures.",
     )
+    registry.add_command(
+        "leaderboard",
+        "privmine_paper.leaderboard_command:leaderboard",
+        "Run every method on every dataset, and write a page of misses, errors, coverage and time.",
+    )
     registry.add_dataset(AOL)
     registry.add_dataset(AOL_LIKE)

@@ -47,7 +47,7 @@ def joined_counts(
     measured = np.array([bins.counts[found] for found in itemsets])
     measured_variances = np.array([bins.variance(found) for found in itemsets])
     modelled = model.supports(itemsets)
-    noise = model.noise_variances(itemsets, modelled)
+    noise = model.noise_variances(itemsets)
     spread = own_spread(modelled, itemsets, model.total)
     known = slice(len(covered))
     own = own_error((measured - modelled)[known], (measured_variances + noise)[known], spread[known])

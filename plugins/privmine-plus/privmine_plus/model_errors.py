@@ -13,18 +13,23 @@ OWN_ERROR = 0.004
 _LEAST_LENGTH = 0.1
 
 
-def noise_errors(states: States, itemsets: list[Itemset], noise: float, ridge: float) -> FloatArray:
-    """The standard deviation of the model's probability of each itemset, for moments with noise.
+def noise_errors(states: States, itemsets: list[Itemset], noise: float, ridge: float) -> tuple[FloatArray, FloatArray]:
+    """To first order: how noisy moments and a noisy total change the model's counts.
 
-    Let C be the covariance matrix of the products of signs. A small change d of the wanted moments changes the
-    parameters of a model of maximum entropy by (C + ridge)⁻¹·d, and the probability of an itemset by its covariance
-    with the products times that. The noise of different moments is uncorrelated.
+    Let C be the covariance matrix of the products of signs. A small change d of the wanted means changes the parameters
+    of a model of maximum entropy by (C + ridge)⁻¹·d, and the probability of an itemset by its covariance with the
+    products times that. The noise of different moments is uncorrelated. A mean is a moment divided by the total. So a
+    total that is larger by 1 adds the probability to a count, and takes away what smaller means take.
 
     Args:
         states: the model.
         itemsets: positions of items in the states.
         noise: the standard deviation of the noise in a mean of products.
         ridge: the penalty that the model was fitted with.
+
+    Returns:
+        The standard deviation of the probability of each itemset for moments with noise, and by how much its count
+        grows with the total.
     """
     first, second = np.triu_indices(states.signs.shape[1], 1)
     products = np.hstack([states.signs, states.signs[:, first] * states.signs[:, second]])
@@ -35,9 +40,10 @@ def noise_errors(states: States, itemsets: list[Itemset], noise: float, ridge: f
     contained = np.zeros((len(itemsets), len(present)))
     for place, itemset in enumerate(itemsets):
         contained[place] = present[:, list(itemset)].all(axis=1)
-    with_itemset = contained @ weighted - np.outer(contained @ states.weights, means)
+    probabilities = contained @ states.weights
+    with_itemset = contained @ weighted - np.outer(probabilities, means)
     gradients = np.linalg.solve(covariance + ridge * np.eye(len(means)), with_itemset.T)
-    return noise * np.sqrt((gradients**2).sum(axis=0))
+    return noise * np.sqrt((gradients**2).sum(axis=0)), probabilities - means @ gradients
 
 
 def own_spread(counts: FloatArray, itemsets: list[Itemset], total: float) -> FloatArray:

@@ -52,16 +52,17 @@ class PairModel:
         """The model's counts."""
         return weights_of(self.states.signs > 0, self.states.weights, self._places(itemsets)) * self.total
 
-    def noise_variances(self, itemsets: list[Itemset], counts: FloatArray) -> FloatArray:
+    def noise_variances(self, itemsets: list[Itemset]) -> FloatArray:
         """The variances of counts by noise in the moments and in the total."""
-        noise = noise_errors(self.states, self._places(itemsets), self.deviation, self.deviation**2) * self.total
-        return np.asarray(noise**2 + (counts / self.total) ** 2 * self.total_variance)
+        places = self._places(itemsets)
+        noise, growth = noise_errors(self.states, places, self.deviation, self.deviation**2)
+        return np.asarray((noise * self.total) ** 2 + growth**2 * self.total_variance)
 
     def counts(self, itemsets: list[Itemset]) -> NoisyCounts:
         """The model's counts with their standard deviations."""
         counts = self.supports(itemsets)
         own = OWN_ERROR**2 * own_spread(counts, itemsets, self.total)
-        errors = np.sqrt(self.noise_variances(itemsets, counts) + own)
+        errors = np.sqrt(self.noise_variances(itemsets) + own)
         return NoisyCounts(itemsets, counts, errors, self.total, float(np.sqrt(self.total_variance)))
 
     def _places(self, itemsets: list[Itemset]) -> list[Itemset]:

@@ -6,6 +6,7 @@ import ast
 from importlib.metadata import entry_points
 from pathlib import Path
 
+import numpy as np
 import privmine_plus
 import pytest
 from attrs import evolve
@@ -64,6 +65,21 @@ def test_odd_data_is_released_at_any_budget(baskets, epsilon):
             assert release.receipt.spent == release.receipt.cost
             assert all(low <= high for low, high in release.intervals())
             assert all(len(found.items) <= options.get("max_length", items) for found in release)
+
+
+@pytest.mark.parametrize("count", [1, 2, 7, 50])
+def test_few_transactions_are_enough(count):
+    """With up to 50 transactions, of few items or of many, there is a release; at a large ε it is right."""
+    for items in (3, 40):
+        data = Transactions.from_lists([[0, 1]] * count, range(items))
+        for epsilon in ("0.01", "10000"):
+            release = mine(data, k=3, epsilon=epsilon, method="plus", simulate=True, seed=2)
+            assert release.receipt.spent == release.receipt.cost
+            assert all(
+                np.isfinite([found.count, *bounds]).all()
+                for found, bounds in zip(release, release.intervals(), strict=True)
+            )
+        assert release[0].items in {(0,), (1,), (0, 1)}
 
 
 def test_a_universe_of_a_million_items_is_no_trouble():

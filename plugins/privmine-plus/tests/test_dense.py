@@ -91,7 +91,7 @@ def test_errors_are_those_of_fits_to_noisy_moments():
     ridge = np.full((6, 6), noise**2)
     states = fitted_states(wanted, ridge, 4096)
     itemsets = [(0,), (0, 1), (0, 1, 2), (2, 3)]
-    predicted = noise_errors(states, itemsets, noise, noise**2)
+    predicted, _ = noise_errors(states, itemsets, noise, noise**2)
     generator = np.random.default_rng(5)
     refits = []
     for _ in range(200):
@@ -99,6 +99,21 @@ def test_errors_are_those_of_fits_to_noisy_moments():
         refit = fitted_states(wanted + shift + shift.T, ridge, 4096)
         refits.append(weights_of(refit.signs > 0, refit.weights, itemsets))
     assert np.std(refits, axis=0) == pytest.approx(predicted, rel=0.3)
+
+
+def test_a_larger_total_changes_counts_as_refits_do():
+    """With the same moments and a total of 101 instead of 100, counts grow as predicted: an item's by a half."""
+    every = [[item for item in range(5) if number >> item & 1] for number in range(32)]
+    wanted, itemsets = moments(ROWS + every, 5), [(0,), (0, 1), (0, 1, 2), (2, 3)]
+    ridge = np.full((6, 6), 1e-9)
+
+    def counts(total):
+        states = fitted_states(np.where(np.eye(6) > 0, 1.0, wanted * 100 / total), ridge, 4096)
+        return total * weights_of(states.signs > 0, states.weights, itemsets)
+
+    _, growth = noise_errors(fitted_states(wanted, ridge, 4096), itemsets, 0.01, 1e-9)
+    assert growth[[0, 1, 3]] == pytest.approx([0.5, 0.25, 0.25], abs=0.01)
+    assert (counts(101.0) - counts(99.0)) / 2 == pytest.approx(growth, abs=0.05)
 
 
 def test_own_error_of_the_model_grows_with_length():
