@@ -81,6 +81,10 @@ if TYPE_CHECKING:
     )
     from privmine.store.abstract import Store
     from privmine.store.clipping import contribute
+    from privmine.store.labels import text_of, unit_of
+    from privmine.store.memory import MemoryStore
+    from privmine.store.parts import label_salts, limit_units
+    from privmine.store.rows import Rows
     from privmine.store.transactions import Transactions
 
 __all__ = [
@@ -112,6 +116,7 @@ __all__ = [
     "Itemsets",
     "LengthHistogram",
     "Measurement",
+    "MemoryStore",
     "MomentMatrix",
     "Noise",
     "NoiseLaw",
@@ -132,6 +137,7 @@ __all__ = [
     "Registrar",
     "ReleaseAndTruth",
     "Request",
+    "Rows",
     "Selection",
     "Sensitivity",
     "StateCounts",
@@ -157,9 +163,13 @@ __all__ = [
     "in_order",
     "itemset",
     "itemset_count",
+    "label_salts",
+    "limit_units",
     "maximal_cliques",
     "parameter",
     "split_clique",
+    "text_of",
+    "unit_of",
     "without_contained",
 ]
 
@@ -174,6 +184,10 @@ _LOADED_ON_USE = (
     "privmine.queries",
     "privmine.store.abstract",
     "privmine.store.clipping",
+    "privmine.store.labels",
+    "privmine.store.memory",
+    "privmine.store.parts",
+    "privmine.store.rows",
     "privmine.store.transactions",
 )
 

@@ -28,7 +28,9 @@ def accounting(trace: Trace) -> Iterator[Finding]:
         limit = limits.get(call.stage, Fraction(1)) * trace.budget
         if spent > limit and not exceeded:
             exceeded = True  # What was spent too much stays so; later stages are not to blame.
-            yield Finding("budget", call.stage, f"{spent} was spent by then; the plan allows {limit}")
+            yield Finding(
+                "budget", call.stage, f"{spent} was spent by the end of this stage, but the plan allows {limit}"
+            )
     if trace.release is not None:
         yield from _receipt(trace, trace.release, spent)
     for result in trace.results:
@@ -40,7 +42,7 @@ def _price(call: Call) -> Iterator[Finding]:
     """Whether the noise of one call is what its charge pays for."""
     if call.query is None or call.sensitivity is None:
         values = "1 value" if call.size == 1 else f"{call.size} values"
-        yield Finding("unpaid", call.stage, f"noise was drawn for {values} that no query was asked for")
+        yield Finding("unpaid", call.stage, f"noise was drawn for {values}, but no query was asked")
         return
     if isinstance(call.charged, int) or call.charged <= 0:
         yield Finding("unpaid", call.stage, f"the noise of {call.query.name!r} was drawn before it was charged")
@@ -49,11 +51,11 @@ def _price(call: Call) -> Iterator[Finding]:
         told = f"{call.query.name!r} was answered with other candidates than were drawn"
         yield Finding("candidates", call.stage, told)
     if call.uneven:
-        told = f"{call.query.name!r} does not draw all candidates of its tail equally often"
+        told = f"{call.query.name!r} does not draw all unlisted candidates equally often"
         yield Finding("candidates", call.stage, told)
     price = _price_of(call, call.sensitivity, call.charged.definition)
     if price > call.charged:
-        told = f"{call.query.name!r} was answered with noise that costs {price}; {call.charged} was charged"
+        told = f"{call.query.name!r} was answered with noise that costs {price}, but {call.charged} was charged"
         yield Finding("scale", call.stage, told)
 
 
@@ -71,9 +73,9 @@ def _receipt(trace: Trace, release: Release, spent: Cost) -> Iterator[Finding]:
         yield Finding(
             "budget",
             "",
-            f"the receipt claims {receipt.cost} and lists charges of {receipt.spent}; {trace.budget} was given",
+            f"the receipt claims {receipt.cost}, its charges sum to {receipt.spent}, and the budget was {trace.budget}",
         )
     # More may be charged than is drawn for: a query that fails stays charged.
     listed = trace.budget * 0 + sum(charge.cost for charge in receipt.charges if charge.mechanism != UNSPENT)
     if listed < spent:
-        yield Finding("budget", "", f"the receipt lists charges of {listed}, but {spent} was drawn for")
+        yield Finding("budget", "", f"the receipt lists charges of {listed}, but noise for {spent} was drawn")

@@ -159,7 +159,7 @@ def audit(
 
 
 def _snippet(plan: _Plan, report: AuditReport) -> str:
-    """Python that shows again what is wrong; what a replay shows, where one does."""
+    """Python code that reproduces the problem: by a replay if one shows it, else by sampling."""
     setup, example = plan.subject.setup, report.counterexample
     if example is not None:
         return example.snippet(setup, plan.database)
@@ -182,7 +182,7 @@ def _snippet(plan: _Plan, report: AuditReport) -> str:
 
 
 def failed_audit(name: str, effort: Effort, problem: Exception) -> AuditReport:
-    """The report on what cannot even be made."""
+    """The report on a subject that cannot be constructed."""
     stage, is_component, _ = name.partition("=")
     return AuditReport(name, stage if is_component else None, effort.name, Replays(), (), error=_sentence(problem))
 
@@ -203,7 +203,7 @@ class _Plan:
 
     @property
     def most(self) -> int:
-        """About how many transactions a customer has; of those that are merged, any number is counted as one."""
+        """About how many transactions a customer has. Merged ones count as one, however many they are."""
         return _MERGED if self.unit is None or self.unit.merged else self.unit.baskets
 
     def cases(self) -> list[Case] | list[CustomerCase]:
@@ -247,7 +247,7 @@ def _sentence(problem: BaseException) -> str:
 
 
 def _replayed(plan: _Plan, pool: Executor | None) -> Replays:
-    """What came of replays, and the smallest counterexample; rather a violation than a refusal."""
+    """The result of the replays, and the smallest counterexample. A violation is preferred to a refusal."""
     subject, effort = plan.subject, plan.effort
     pipeline = subject.pipeline
     replayed = 0
@@ -289,7 +289,7 @@ def _replayed(plan: _Plan, pool: Executor | None) -> Replays:
 def _searched(
     pipeline: Pipeline, examples: int, seed: int, database: MakeDatabase, most: int | None
 ) -> tuple[int, Counterexample | None]:
-    """What hypothesis tries and finds, also in another process: its strategies do not travel."""
+    """Search with hypothesis. It makes its strategies itself, because they cannot be sent to another process."""
     among = None if most is None else customer_cases(most)
     return searched(pipeline, examples, seed, database, among=among)
 
@@ -347,7 +347,7 @@ def _bounds_of(sample: PipelineSample, pool: Executor | None, **options: Any) ->
 
 
 def _source_bounds(plan: _Plan, pool: Executor | None) -> tuple[Bound, ...]:
-    """A source of one's own is sampled alone: among the noise of all stages, a smaller scale would not show."""
+    """Sample the user's own source of noise alone: in a whole run, a scale that is too small might not show."""
     if plan.noise in (SimulatedNoise, secure_noise):
         return ()
     plan.progress(f"{plan.subject.name}: sampling the source of noise", 0, 1)

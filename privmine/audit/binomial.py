@@ -51,7 +51,7 @@ def _away_from_zero(value: float) -> float:
 
 
 def _bisected(is_below: Callable[[float], bool]) -> float:
-    """Where in 0 to 1 the condition ends to hold, to 13 digits."""
+    """The point from 0 to 1 where the condition stops being true, to 13 digits."""
     low, high = 0.0, 1.0
     while high - low > 1e-13 * high:
         middle = (low + high) / 2

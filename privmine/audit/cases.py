@@ -40,8 +40,34 @@ def make_database(rows: Sequence[Row], items: int) -> Transactions:
     return Transactions.from_lists(rows, items=range(items))
 
 
+@frozen(kw_only=True)
+class Asked:
+    """What is asked of the two databases of a case, and which of them is the recorded one.
+
+    Attributes:
+        k: how many itemsets are asked for.
+        epsilon: the budget of the run.
+        delta: its δ; None for pure ε.
+        max_length: the longest itemset to release.
+        removed: whether the run is recorded on the larger database and replayed on the smaller one.
+        seed: makes the noise of the recorded run, and the order of transactions where they are shuffled.
+    """
+
+    k: int = 3
+    epsilon: Fraction = field(default=Fraction(1), converter=exact)
+    delta: Fraction | None = field(default=None, converter=optional(exact))
+    max_length: int | None = None
+    removed: bool = False
+    seed: int = 0
+
+    @property
+    def request(self) -> dict[str, Any]:
+        """What is asked, as arguments of `Pipeline.run`."""
+        return {name: getattr(self, name) for name in ("k", "epsilon", "delta", "max_length")}
+
+
 @frozen
-class Case:
+class Case(Asked):
     """Two neighbouring databases, and what is asked of both.
 
     Attributes:
@@ -51,30 +77,13 @@ class Case:
         place: where it stands there.
         reordered: whether the larger database has the other transactions in reverse order; order is
             no part of a database, so nothing may depend on it.
-        removed: whether the run is recorded on the larger database and replayed on the smaller one.
-        k: how many itemsets are asked for.
-        epsilon: the budget of the run.
-        delta: its δ; None for pure ε.
-        max_length: the longest itemset to release.
-        seed: makes the noise of the recorded run.
     """
 
     items: int
     transactions: tuple[Row, ...] = field(converter=_rows)
     extra: Row = field(converter=_row)
-    k: int = 3
-    epsilon: Fraction = field(default=Fraction(1), converter=exact)
-    delta: Fraction | None = field(default=None, converter=optional(exact))
-    max_length: int | None = None
     place: int = 0
     reordered: bool = False
-    removed: bool = False
-    seed: int = 0
-
-    @property
-    def request(self) -> dict[str, Any]:
-        """What is asked of both, as arguments of `Pipeline.run`."""
-        return asked_of(self)
 
     @property
     def larger(self) -> tuple[Row, ...]:
@@ -88,26 +97,21 @@ class Case:
         return (self.larger, self.transactions) if self.removed else (self.transactions, self.larger)
 
     def code(self) -> str:
-        """The case as Python that makes it again, without what is at its default."""
+        """The case as Python code, without default values."""
         parts = [f"items={self.items}", f"transactions={rows_code(self.transactions)}", f"extra={self.extra}"]
         plain = {"max_length": None, "place": 0, "reordered": False, "removed": False, "seed": 0}
         return f"Case({', '.join([*parts, *plain_code(self, plain)])})"
 
 
-def asked_of(case: Any) -> dict[str, Any]:
-    """What a case asks of a pipeline."""
-    return {name: getattr(case, name) for name in ("k", "epsilon", "delta", "max_length")}
-
-
 def rows_code(rows: Sequence[Row]) -> str:
-    """Transactions as Python; many that are the same, one after another, as one times their number."""
+    """Transactions as Python code; a run of equal ones is written as one times their number."""
     runs = [(row, len(list(same))) for row, same in groupby(rows)]
     parts = (f"*[{row}] * {count}" if count > _WRITTEN_OUT else ", ".join([str(row)] * count) for row, count in runs)
     return f"[{', '.join(parts)}]"
 
 
 def plain_code(case: Any, plain: Mapping[str, Any]) -> Iterator[str]:
-    """What is asked, as arguments in Python, and what is not as plain as given."""
+    """The request as Python arguments. `plain` has the defaults of further fields, which are left out."""
     yield f"k={case.k}"
     yield f"epsilon={str(case.epsilon)!r}"
     if case.delta is not None:
@@ -140,7 +144,7 @@ def random_database(random: Random, items: int, largest: int = 12) -> tuple[Row,
 
 
 def some_k(random: Random, items: int) -> int:
-    """How many itemsets to ask for; now and then so few that most items have no part in them."""
+    """How many itemsets to ask for; sometimes so few that most items are in none of them."""
     return random.randint(1, 2) if random.random() < 0.2 else random.randint(1, 2 * items + 2)
 
 
@@ -211,7 +215,7 @@ def _single_item(random: Random) -> Case:
 
 
 def _crowd(random: Random) -> Case:
-    """The same few transactions over and over, as in real data: what does not grow in proportion shows here."""
+    """The same few transactions many times, as in real data: scores that do not grow in proportion show here."""
     items = random.randint(1, 6)
     some = [random_row(random, items) for _ in range(random.randint(1, 3))]
     rows = [row for row in some for _ in range(random.choice((10, 30, 100, 300)))]

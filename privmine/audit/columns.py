@@ -57,7 +57,7 @@ class OutcomeColumn:
 
 
 def columns_of(first: Sequence[Outcome], second: Sequence[Outcome], rows: slice) -> list[OutcomeColumn]:
-    """Every feature that occurs, as a column; of very many, those that occur most.
+    """Every feature as a column; if there are very many, the most common ones.
 
     What occurs, and how often, is judged by the given rows only: the others are for the test.
     """

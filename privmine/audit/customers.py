@@ -10,21 +10,19 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from attrs import field, frozen
-from attrs.converters import optional
 
 from privmine.audit.cases import (
     BUDGETS,
     LENGTHS,
+    Asked,
     Case,
     Row,
-    asked_of,
     plain_code,
     random_database,
     random_row,
     rows_code,
     some_k,
 )
-from privmine.exact import exact
 from privmine.privacy.unit import Unit
 from privmine.store.transactions import Transactions
 
@@ -47,7 +45,7 @@ def _customers(values: Any) -> tuple[Baskets, ...]:
 
 @frozen
 class CustomerDatabase:
-    """Makes databases of rows that tell whose a transaction is.
+    """Makes databases whose rows name the customer of each transaction.
 
     Attributes:
         unit: who is protected. By default each transaction on its own, whoever it belongs to: that is
@@ -75,7 +73,7 @@ class CustomerDatabase:
 
 
 @frozen
-class CustomerCase:
+class CustomerCase(Asked):
     """Two databases of which one has all the transactions of one more customer, and what is asked of both.
 
     Attributes:
@@ -83,29 +81,12 @@ class CustomerCase:
         customers: the transactions of each customer of the smaller database.
         extra: the transactions of the customer that the larger one has besides.
         shuffled: whether the transactions stand in any order, another one in each database.
-        removed: whether the run is recorded on the larger database and replayed on the smaller one.
-        k: how many itemsets are asked for.
-        epsilon: the budget of the run.
-        delta: its δ; None for pure ε.
-        max_length: the longest itemset to release.
-        seed: makes the noise of the recorded run, and the order of the transactions.
     """
 
     items: int
     customers: tuple[Baskets, ...] = field(converter=_customers)
     extra: Baskets = field(converter=_baskets)
-    k: int = 3
-    epsilon: Fraction = field(default=Fraction(1), converter=exact)
-    delta: Fraction | None = field(default=None, converter=optional(exact))
-    max_length: int | None = None
     shuffled: bool = False
-    removed: bool = False
-    seed: int = 0
-
-    @property
-    def request(self) -> dict[str, Any]:
-        """What is asked of both, as arguments of `Pipeline.run`."""
-        return asked_of(self)
 
     @property
     def databases(self) -> tuple[tuple[OwnedRow, ...], tuple[OwnedRow, ...]]:
@@ -119,7 +100,7 @@ class CustomerCase:
         return (tuple(larger), tuple(smaller)) if self.removed else (tuple(smaller), tuple(larger))
 
     def code(self) -> str:
-        """The case as Python that makes it again, without what is at its default."""
+        """The case as Python code, without default values."""
         customers = ", ".join(map(rows_code, self.customers))
         parts = [f"items={self.items}", f"customers=[{customers}]", f"extra={rows_code(self.extra)}"]
         plain = {"max_length": None, "shuffled": False, "removed": False, "seed": 0}
@@ -130,7 +111,7 @@ AnyCase: TypeAlias = Case | CustomerCase
 
 
 def as_customers(case: Case, unit: Unit) -> CustomerCase:
-    """The same neighbours, with everybody having as many transactions as are counted, and the extra customer more.
+    """The same neighbours, in which each customer has as many transactions as are counted, and the extra one has more.
 
     Then the values move by as much as one customer may move them.
     """
@@ -217,7 +198,7 @@ def _empty_ones(random: Random, items: int, most: int) -> Baskets:
 
 
 def _with_repetitions(random: Random, items: int, most: int) -> Baskets:
-    """Items that stand in a transaction twice, and transactions that are equal as sets only."""
+    """Transactions that list an item twice, or that are equal only as sets."""
     row = random_row(random, items)
     return tuple((*row, *random.sample(row, random.randint(0, len(row)))) for _ in range(most + 1))
 

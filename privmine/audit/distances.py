@@ -1,4 +1,4 @@
-"""How far the exact answers to one question lie apart on two databases; in integers, without rounding."""
+"""The distance between the exact answers to one query on two databases, in integers, without rounding."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from privmine.queries import Candidate
 
 
 def differences(one: Call, other: Call) -> Counter[int] | None:
-    """By how much the values moved, and how many of them by that; those that did not move are left out.
+    """For each change of a value, how many values changed by it; 0 is left out.
 
     The candidates of a selection may be listed in another order, or in the tail, on the other
     database. They are compared by what they are; one that is listed more than once counts so often, and its
@@ -43,7 +43,7 @@ def differences(one: Call, other: Call) -> Counter[int] | None:
 
 
 def exceeded_norms(moved: Counter[int], declared: Sensitivity) -> Iterator[tuple[str, int, Fraction]]:
-    """The norms in which the values moved further than declared: which, how far, and what was declared."""
+    """The norms in which the values moved further than declared: the norm, the distance, and the declared bound."""
     norms = (
         ("L1", sum(abs(step) * count for step, count in moved.items()), declared.l1),
         ("squared L2", sum(step * step * count for step, count in moved.items()), declared.l2_squared),
@@ -53,14 +53,14 @@ def exceeded_norms(moved: Counter[int], declared: Sensitivity) -> Iterator[tuple
 
 
 def outside_cone(one: Call, other: Call, declared: ConeSensitivity) -> str:
-    """Why the change of an answer is no sum of so many moment matrices, added or taken away; nothing if it is one.
+    """Why the change of an answer is not a sum of the declared number of moment matrices; empty if it is.
 
     What matters is that it lies in their cone: it has one value on the diagonal, by its form, and no negative
     eigenvalue. That is decided in fractions.
     """
     change = [int(after) - int(before) for before, after in zip(one.values, other.values, strict=True)]
     if abs(change[0]) > declared.elements:
-        return f"the diagonal changed by {change[0]}, and at most {declared.elements} is declared"
+        return f"the diagonal changed by {change[0]}, but at most {declared.elements} is declared"
     sign = -1 if change[0] < 0 else 1
     size = declared.variables
     matrix = [[Fraction(sign * change[0])] * size for _ in range(size)]
@@ -70,7 +70,7 @@ def outside_cone(one: Call, other: Call, declared: ConeSensitivity) -> str:
 
 
 def _has_no_negative_eigenvalue(matrix: list[list[Fraction]]) -> bool:
-    """Gaussian elimination: no pivot may be negative, and where one is 0, so must be its whole row."""
+    """Gaussian elimination: no pivot may be negative, and if one is 0, its whole row must be 0."""
     rows = [list(row) for row in matrix]
     for place, pivot_row in enumerate(rows):
         pivot = pivot_row[place]

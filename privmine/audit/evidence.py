@@ -1,4 +1,4 @@
-"""What audits have found out already, so that the components of one pipeline do not run it again each."""
+"""Results of earlier audits, so that the components of one pipeline share its runs."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ Found = TypeVar("Found")
 
 
 class Evidence:
-    """Remembers what came of a question to a pipeline; what cannot be pickled is not recognised, and asked again."""
+    """Remembers the answer to a question about a pipeline. A question that cannot be pickled is asked again."""
 
     def __init__(self) -> None:
         self._found: dict[bytes, Any] = {}
 
     def of(self, question: tuple[object, ...], find: Callable[[], Found]) -> Found:
-        """What was found before, if exactly this was asked; else what is found now."""
+        """The earlier answer to exactly this question, or a new one."""
         try:
             key = pickle.dumps(question)
         except Exception:  # noqa: BLE001 - pickle raises whatever an object's own hooks raise

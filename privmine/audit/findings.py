@@ -18,7 +18,7 @@ class Finding:
 
     @property
     def violates(self) -> bool:
-        """Whether it is a leak, or an account that is wrong; an end that is alike on both databases leaks nothing."""
+        """Whether it is a leak or a wrong account. A run that ends in the same way on both databases leaks nothing."""
         return self.rule not in HARMLESS
 
     def __str__(self) -> str:

@@ -21,7 +21,7 @@ _ANY = "…"
 
 @contextmanager
 def captured_messages() -> Iterator[list[str]]:
-    """Note the warnings, and the records of all logs that reach the root; they go nowhere else meanwhile."""
+    """Collect warnings and the log records that reach the root logger, and show them nowhere else."""
     said: list[str] = []
     root = logging.getLogger()
     handlers, level = root.handlers, root.level
@@ -55,7 +55,7 @@ class _Records(logging.Handler):
 
 
 def steady(run: Callable[[], tuple[str, ...]]) -> Said:
-    """What a run says each time, on the same data: twice more, since some is said once in a process only."""
+    """What every run on the same data says. It runs twice more, because some messages appear once in a process."""
     one, two = run(), run()
     if len(one) != len(two):
         return None
@@ -66,12 +66,12 @@ def steady(run: Callable[[], tuple[str, ...]]) -> Said:
 
 
 def told_apart(one: Said, other: Said) -> Finding | None:
-    """What tells two databases apart that runs on them said the rest alike."""
+    """The first message that differs between two databases, if any."""
     if one is None or other is None:
         return None
     for first, second in zip_longest(one, other, fillvalue="nothing"):
         if any(word != answer and _ANY not in (word, answer) for word, answer in _words(first, second)):
-            return Finding("warning", "", f"{first!r} on the one database, {second!r} on its neighbour")
+            return Finding("warning", "", f"{first!r} on one database, {second!r} on its neighbour")
     return None
 
 
@@ -80,7 +80,7 @@ def _words(one: str, other: str) -> Iterator[tuple[str, str]]:
 
 
 def words_of(error: BaseException | None, seen: frozenset[int] = frozenset()) -> list[str]:
-    """What the traceback of an error says in words: its message, its notes, and those of what it holds or came of."""
+    """The words of an error's traceback: its message and notes, and those of its causes and members."""
     if error is None or id(error) in seen:
         return []
     seen |= {id(error)}

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 def require_hypothesis() -> Any:
     """The library, or an error that says how to install it."""
-    otherwise = "Or use the quick audit, which does without."
+    otherwise = "Or use the quick audit, which does not need it."
     return import_extra("hypothesis", "The search for neighbours needs", otherwise)
 
 
@@ -44,7 +44,7 @@ def databases(items: int, largest: int = 10) -> SearchStrategy[tuple[Row, ...]]:
 
 
 def extra_rows(transactions: tuple[Row, ...], items: int) -> SearchStrategy[Row]:
-    """The transaction by which a neighbour differs: any one, one more of those there are, or one that breaks a tie.
+    """The extra transaction of a neighbour: any one, a copy of an existing one, or one that breaks a tie.
 
     One of the length of another transaction, or longer by 1, comes from extending a row that is there.
     """
@@ -68,7 +68,7 @@ def _tied_items(transactions: tuple[Row, ...], items: int) -> list[int]:
 
 
 def cases(max_items: int = 6, max_transactions: int = 10) -> SearchStrategy[Case]:
-    """Pairs of neighbouring databases with a request, for tests of one's own."""
+    """Pairs of neighbouring databases with a request, for your own tests."""
     st = require_hypothesis().strategies
 
     @st.composite  # type: ignore[untyped-decorator, unused-ignore]
@@ -92,7 +92,7 @@ def cases(max_items: int = 6, max_transactions: int = 10) -> SearchStrategy[Case
 
 
 def customer_cases(most: int, max_items: int = 5) -> SearchStrategy[CustomerCase]:
-    """Pairs of databases that differ by a whole customer, of whose transactions so many count."""
+    """Pairs of databases that differ by a whole customer, of whom at most so many transactions count."""
     st = require_hypothesis().strategies
 
     @st.composite  # type: ignore[untyped-decorator, unused-ignore]

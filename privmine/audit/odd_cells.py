@@ -1,4 +1,4 @@
-"""Neighbouring databases of odd cells: what people write into files, and readers take for something else."""
+"""Neighbouring databases of odd cells: text in files that readers take for something else."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def whole_number(random: Random, theme: str) -> str:
 
 
 def neighbours(source: Source) -> SearchStrategy[Neighbours]:
-    """A hypothesis strategy for pairs of databases that a source can hold, for tests of one's own."""
+    """A hypothesis strategy for pairs of databases that a source can hold, for your own tests."""
     st = require_hypothesis().strategies
     randoms = st.randoms(use_true_random=False)
     return randoms.map(lambda random: some_neighbours(source, random))  # type: ignore[no-any-return]

@@ -1,4 +1,4 @@
-"""What a black box shows of a run: the features in which two databases might be told apart."""
+"""The visible features of a run, by which two databases might be distinguished."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class PipelineSample:
         return [outcome_of(trace) for trace in self._runs(side, count, seed)]
 
     def claims(self, plan: BudgetPlan | None = None) -> dict[str, Fraction]:
-        """What the outcomes may reveal at most, stage by stage: what the plan lets a run have spent by then."""
+        """The most that the outcomes may reveal after each stage: what the plan allows to be spent by then."""
         limits = (plan or self.plan()).limits()
         # Without access to data, construction reveals what selection did.
         limits["construct_basis"] = limits["select_elements"]

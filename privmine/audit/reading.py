@@ -52,7 +52,7 @@ _NUMBER = re.compile(r"\d[\d,]*")
 
 @frozen
 class Outcome:
-    """All that comes of reading one database.
+    """Everything that results from reading one database.
 
     Attributes:
         contents: its transactions; None if it was refused.
@@ -120,7 +120,7 @@ def _described(transactions: Transactions) -> dict[str, Any]:
 
 
 def _hide(told: dict[str, Any], place: str) -> None:
-    """Leave the folder out of all words: it has another name each time."""
+    """Remove the folder's name from all text, because it differs each time."""
     for name in ("public", "receipt"):
         if told.get(name):
             told[name] = tuple(word.replace(place, "…") for word in told[name])
@@ -130,7 +130,7 @@ def _hide(told: dict[str, Any], place: str) -> None:
 
 @contextmanager
 def _printed() -> Iterator[io.StringIO]:
-    """Note what is printed, by Python or by the libraries that it calls."""
+    """Record what Python and the libraries print."""
     printed = io.StringIO()
     with TemporaryFile("w+") as file:
         kept = {number: os.dup(number) for number in (1, 2)}
@@ -168,7 +168,7 @@ class ReadingComparison:
 
 
 def compared(source: Source, case: Neighbours) -> ReadingComparison:
-    """Write two neighbours, read them, and compare everything that comes of it."""
+    """Write two neighbours, read them, and compare all results."""
     files = case.files(source.layout)
     smaller, larger = (outcome(source, rows, case) for rows in files)
     public = frozenset((*COLUMNS, "items", *(case.catalogue if source.layout == "one-hot" else ())))
@@ -178,14 +178,14 @@ def compared(source: Source, case: Neighbours) -> ReadingComparison:
         *_other_words(smaller, larger),
     ]
     if source.guesses and (smaller.passes or larger.passes):
-        found.append(Finding("strict", "", "something is left to be guessed, and it is accepted all the same"))
+        found.append(Finding("strict", "", "strict mode accepts the data, although something was guessed"))
     if not (source.guesses and _guessed_otherwise(smaller, larger)):
         found.extend(_differences(source, case, smaller, larger, files))
     return ReadingComparison(smaller, larger, tuple(found))
 
 
 def _guessed_otherwise(smaller: Outcome, larger: Outcome) -> bool:
-    """Whether a guess differs where strict mode takes none; the guarantee then assumes that it does not."""
+    """Whether the guesses differ. Strict mode refuses them, and otherwise the receipt states them as assumptions."""
     differs = smaller.public != larger.public or smaller.contents is None or larger.contents is None
     return differs and not smaller.passes and not larger.passes
 
@@ -209,7 +209,7 @@ def _differences(
     if smaller.strict != larger.strict:
         yield Finding("strict", "", _contrast([smaller.strict or "accepted"], [larger.strict or "accepted"]))
     elif smaller.strict and not source.guesses:
-        yield Finding("strict", "", f"everything is said, and it is refused all the same: {smaller.strict}")
+        yield Finding("strict", "", f"strict mode refuses the data, although nothing was guessed: {smaller.strict}")
 
 
 def _other_words(smaller: Outcome, larger: Outcome) -> Iterator[Finding]:
@@ -218,13 +218,13 @@ def _other_words(smaller: Outcome, larger: Outcome) -> Iterator[Finding]:
 
 
 def _indiscretions(outcome: Outcome, rows: Sequence[Basket], public: frozenset[str]) -> Iterator[Finding]:
-    """What an outcome tells that it should not, whatever the neighbour tells."""
+    """What an outcome must not show, whatever its neighbour shows."""
     if outcome.printed:
         yield Finding("printed", "", repr(outcome.printed[:200]))
     if outcome.refusal is None:
         return
     if not isinstance(outcome.refusal, PrivmineError):
-        yield Finding("failure", "", f"{type(outcome.refusal).__name__}, which is no error of privmine")
+        yield Finding("failure", "", f"{type(outcome.refusal).__name__} is not one of privmine's errors")
     # The context too, if a traceback would not show it: whatever logs an error may.
     words, error = words_of(outcome.refusal), outcome.refusal.__context__
     while error is not None:
@@ -238,7 +238,7 @@ def _indiscretions(outcome: Outcome, rows: Sequence[Basket], public: frozenset[s
 
 
 def _other_refusal(smaller: Outcome, larger: Outcome, added_carefully: bool) -> Iterator[Finding]:
-    """What is wrong if at least one of two neighbours is refused."""
+    """What is wrong when at least one of two neighbours is refused."""
     one, other = smaller.refusal, larger.refusal
     if one is None and not added_carefully and isinstance(other, DataError):
         return  # the added unit's own rows are at fault
@@ -257,18 +257,18 @@ def _words(error: BaseException | None) -> str:
 def _other_contents(
     source: Source, case: Neighbours, smaller: Outcome, larger: Outcome, files: Sequence[Sequence[Basket]] | None
 ) -> Iterator[Finding]:
-    """How the transactions of two neighbours differ besides those of the added unit."""
+    """The differences between two neighbours other than the transactions of the added unit."""
     assert smaller.contents is not None
     assert larger.contents is not None
     lost, won = smaller.contents - larger.contents, larger.contents - smaller.contents
     most = MOST if case.protected == "unit" else 1
     if lost or won.total() > most:
-        yield Finding("rows", "", f"the added unit takes away {_short(lost)} and adds {_short(won)}")
+        yield Finding("rows", "", f"adding the unit removes {_short(lost)} and adds {_short(won)}")
     elif files is not None:
         for what, found, rows in (("without", smaller, files[0]), ("with", larger, files[1])):
             expected = source.expected(rows, case)
             if found.contents != expected:
-                told = f"{_short(expected)} was written, {_short(found.contents)} was read {what} the unit"
+                told = f"{_short(expected)} was written, but {_short(found.contents)} was read {what} the unit"
                 yield Finding("rows", "", told)
                 break
     own = {source.label(label) for basket in case.extra for label in basket.labels}
@@ -289,7 +289,7 @@ def _contrast(one: Sequence[str], other: Sequence[str]) -> str:
 
 @frozen
 class SourceReport:
-    """What came of auditing one source.
+    """The result of auditing one source.
 
     Attributes:
         source: its name.
@@ -323,7 +323,7 @@ class SourceReport:
 
 
 def audit_source(source: Source, pairs: int = 60, seed: int = 0, *, shrink: bool = True) -> SourceReport:
-    """Compare pairs of neighbours until one breaks the property; it is made smaller and told.
+    """Compare pairs of neighbours until one breaks the property, then make it smaller and report it.
 
     Args:
         source: what to audit.

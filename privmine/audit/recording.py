@@ -1,4 +1,4 @@
-"""Watch a run: record what it asks of the data and is told, or play a recorded run's answers back to it.
+"""Watch a run: record its questions and answers, or give it the answers of a recorded run.
 
 A pipeline is watched from two sides. Its components are wrapped, so that each gets a curator which
 notes the query, and hands over its result; and its source of noise is replaced by one that sees the
@@ -40,22 +40,22 @@ _auditing: ContextVar[bool] = ContextVar("_auditing", default=False)
 
 
 class DivergedError(PrivmineError):
-    """A replay asked for something else than the recorded run did, so no frozen answer fits."""
+    """A replay asked another question than the recorded run, so no recorded answer fits."""
 
 
 class AuditNoise:
-    """Noise that nobody is protected by, whatever it says of itself: `Pipeline.run` takes it in an audit only."""
+    """Noise that protects nobody, whatever it claims. `Pipeline.run` accepts it only in an audit."""
 
     name = "recorded noise of an audit, not private"
 
     @property
     def outside_audit(self) -> bool:
-        """Whether no audit is under way, so that a run has to refuse this noise."""
+        """Whether no audit is running, so that a run must refuse this noise."""
         return not _auditing.get()
 
 
 class RecordingNoise(AuditNoise):
-    """Seeded noise that remembers what it was given and what it answered.
+    """Seeded noise that records its inputs and answers.
 
     Unless told otherwise it says that it is private, and answers in integers, so that a pipeline takes
     the paths that it takes in a release. Nothing that an audit draws is ever released.
@@ -95,7 +95,7 @@ class RecordingNoise(AuditNoise):
 
 
 class ReplayingNoise(AuditNoise):
-    """Gives the answers of a recorded run, and remembers the exact values that it is given instead."""
+    """Gives the answers of a recorded run, and records the exact values that it is given."""
 
     private = True
 
@@ -114,7 +114,7 @@ class ReplayingNoise(AuditNoise):
         return answer
 
     def select(self, scores: IntArray, n: int, rate: Fraction, tail: Tail | None = None) -> IntArray:
-        """Nothing that matters: the watched curator puts the frozen candidates in place of it."""
+        """A placeholder: the watched curator replaces it by the recorded candidates."""
         self._frozen(self._trace.drawn("choose", scores, n, rate, tail))
         return np.zeros(n, dtype=np.int64)
 
@@ -124,20 +124,20 @@ class ReplayingNoise(AuditNoise):
         return np.zeros(n, dtype=np.int64)
 
     def below(self, bound: int) -> int:
-        """Needed by nobody: frozen candidates are not drawn."""
+        """Never used: recorded candidates are not drawn."""
         return 0
 
     def _frozen(self, call: Call) -> Call:
         recorded = next(self._recorded, None)
         if recorded is None or recorded.shape != call.shape:
             self._trace.diverged = True
-            raise DivergedError("The replay asks for something else than the recorded run did.")
+            raise DivergedError("The replay asked for something other than the recorded run.")
         call.answer = recorded.answer
         return recorded
 
 
 class WatchedCurator(Curator):
-    """A curator that notes each question before it answers it as usual."""
+    """A curator that records each question, then answers it as usual."""
 
     __slots__ = ("_replays", "_trace")
 
@@ -201,7 +201,7 @@ def unwatched(curator: Curator) -> Curator:
 
 
 def watched_part(part: StageComponent, trace: Trace, watch: WatchCurator = unwatched) -> StageComponent:
-    """The part with its component inside a watcher, which the engine takes for the component itself."""
+    """The part with its component wrapped in a watcher, which the engine treats as the component."""
     method: Callable[..., Any] | None = getattr(type(part.component), part.stage, None)
     if method is None:
         return part  # The engine has its own words for this.
@@ -230,7 +230,7 @@ def watched_part(part: StageComponent, trace: Trace, watch: WatchCurator = unwat
 
 
 def watched_pipeline(pipeline: Pipeline, trace: Trace, watch: WatchCurator = unwatched) -> Pipeline:
-    """A copy of the pipeline that hands the results of its stages to a trace; the pipeline itself stays as it is.
+    """A copy of the pipeline that records the results of its stages in a trace.
 
     Args:
         pipeline: what to watch.
@@ -241,7 +241,7 @@ def watched_pipeline(pipeline: Pipeline, trace: Trace, watch: WatchCurator = unw
 
 
 def observed_run(pipeline: Pipeline, database: Any, noise: NoiseSource, trace: Trace, **request: Any) -> Trace:
-    """Run a watched pipeline; what it raises, warns of and logs is part of what is observed.
+    """Run a watched pipeline, and observe its errors, warnings and logs as well.
 
     It is `run` that is called, as users call it: a class of pipelines may have one of its own, which may leak.
     """

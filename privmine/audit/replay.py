@@ -34,12 +34,14 @@ from privmine.privacy import ConeSensitivity, amount
 #: How many cases a worker process takes at a time.
 _BATCH = 50
 #: What a snippet says where the pipeline cannot be made by a line of Python.
-UNKNOWN_PIPELINE = "# What was audited cannot be imported: define it, and make `pipeline` of it, before these lines."
+UNKNOWN_PIPELINE = (
+    "# The audited component cannot be imported. Define it, and make `pipeline` from it, before these lines."
+)
 
 
 @frozen
 class Counterexample:
-    """A case on which rules were broken, and which.
+    """A case on which rules were broken, with the findings.
 
     Attributes:
         case: the pair of databases, and the request.
@@ -70,7 +72,7 @@ class Counterexample:
                 lines.insert(0, "from privmine.api import Unit")
         elif database is not make_database:
             arguments.append("database")
-            lines.append("# The databases were made by a function of your own: pass it as `database`.")
+            lines.append("# Your own function made the databases. Pass it as `database`.")
         lines.insert(0, f"from privmine.audit import {', '.join(sorted(names))}")
         return "\n".join([*lines, f'print(*replay({", ".join(arguments)}), sep="\\n")'])
 
@@ -107,7 +109,7 @@ def replay(pipeline: Pipeline, case: AnyCase, database: MakeDatabase = make_data
 
 @define
 class Hunt:
-    """Replays cases for those who look for a small one, and remembers the last on which the wanted was found.
+    """Replays cases while a smaller one is searched, and remembers the last one with the wanted finding.
 
     A component that keeps state between runs, goes by the clock or draws randomness of its own may break a
     rule once and never again. What was seen then is not lost.
@@ -120,7 +122,7 @@ class Hunt:
     tried: int = 0
 
     def __call__(self, case: AnyCase) -> bool:
-        """Whether the wanted is found on this case."""
+        """Whether this case shows the wanted finding."""
         self.tried += 1
         findings = replay(self.pipeline, case, self.database)
         if self.wanted(findings):
@@ -129,7 +131,7 @@ class Hunt:
         return False
 
     def outcome(self) -> Counterexample | None:
-        """The last case on which it was found, and whether it is found there again."""
+        """The last case that showed it, and whether it shows it again."""
         seen = self.seen
         return None if seen is None else evolve(seen, repeats=self(seen.case))
 
@@ -213,7 +215,7 @@ def _within_sensitivity(one: Call, other: Call) -> Iterator[Finding]:
         yield Finding(
             "sensitivity",
             one.stage,
-            f"{name!r} moved by {measured} in the {norm} norm, and declares at most {amount(declared)}",
+            f"{name!r} moved by {measured} in the {norm} norm, but declares at most {amount(declared)}",
         )
     if isinstance(one.sensitivity, ConeSensitivity) and (outside := outside_cone(one, other, one.sensitivity)):
         yield Finding("sensitivity", one.stage, f"{name!r} did not move by moment matrices: {outside}")
@@ -222,13 +224,13 @@ def _within_sensitivity(one: Call, other: Call) -> Iterator[Finding]:
 
 
 def _refusal(trace: Trace) -> Iterator[Finding]:
-    """That both runs failed alike."""
+    """A finding if both runs failed in the same way."""
     if trace.failure is not None:
         yield Finding(_ending(trace.failure), trace.failed_stage, str(trace.failure))
 
 
 def _ending(failure: BaseException) -> str:
-    """Who ended a run: the component that turns down a request, the engine, or an accident."""
+    """What ended a run: a component that refused the request, the engine, or an error."""
     cause = failure.__cause__ or failure
     if isinstance(cause, InputError):
         return "input"  # That is decided from public facts, as both runs show.

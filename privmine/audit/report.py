@@ -16,8 +16,8 @@ from privmine.privacy.guarantee import at_epsilon
 
 #: What a finding means that a second look did not show.
 ONCE = (
-    "It does not happen every time, so that what follows may not show it: the component keeps state between "
-    "runs, goes by the clock, or draws randomness of its own."
+    "It does not happen every time, so the code below may not show it. The component keeps state between runs, "
+    "uses the clock, or draws its own random numbers."
 )
 
 Verdict: TypeAlias = Literal["holds", "violates", "refused", "errors"]
@@ -43,13 +43,13 @@ class SampledCase:
 
     @property
     def is_void(self) -> bool:
-        """Whether no run came to its end, on neither database."""
+        """Whether every run failed, on both databases."""
         return self.failed >= 2 * self.runs > 0
 
 
 @frozen
 class Replays:
-    """What came of replaying runs on pairs of neighbours.
+    """The results of replaying runs on pairs of neighbours.
 
     Attributes:
         pairs: on how many pairs runs were replayed.
@@ -131,7 +131,7 @@ class AuditReport:
 
     @property
     def taken(self) -> str:
-        """How much of an audit there was, if a component did not take every request."""
+        """How many requests were accepted, if the component refused some."""
         replays = self.replays
         return f"{replays.pairs - replays.turned_down:,} of {replays.pairs:,} taken" if replays.turned_down else ""
 
@@ -151,7 +151,7 @@ class AuditReport:
 
     @property
     def best_bound(self) -> Bound | None:
-        """The bound that says most: of the stage in question, the one nearest to its claim, or beyond it."""
+        """The strongest bound: for the audited stage, the one nearest to its claim or beyond it."""
         claimed = [bound for bound in self.bounds if bound.claim > 0 or bound.violates]
         own = [bound for bound in claimed if self.stage in (None, bound.group) or bound.violates]
         return max(
@@ -180,9 +180,9 @@ class AuditReport:
         )
         turned_down, failed = self.replays.turned_down, self.replays.failed
         if turned_down:
-            lines.append(f"  taken on {self.pairs - turned_down:,} of them; it does not take the other requests")
+            lines.append(f"  accepted {self.pairs - turned_down:,} of these requests, and refused the others")
         if failed:
-            lines.append(f"  failed on {failed:,} of {self.pairs:,} pairs, on both databases alike")
+            lines.append(f"  failed on {failed:,} of {self.pairs:,} pairs, in the same way on both databases")
         if self.counterexample:
             lines.extend(f"  {finding}" for finding in self.counterexample.findings)
             if not self.counterexample.repeats:
@@ -197,7 +197,7 @@ class AuditReport:
             if any(found.violates for found in sampled.bounds)
         )
         lines.extend(
-            f"  every sampled run failed on {sampled.case.code()}, so that it says nothing"
+            f"  every sampled run failed on {sampled.case.code()}, so sampling shows nothing"
             for sampled in self.sampled
             if sampled.is_void
         )
@@ -209,7 +209,7 @@ class AuditReport:
         if self.error:
             lines.append(f"  ended by an error: {self.error}")
         if self.snippet:
-            lines.extend(["  To see it again:", "", *self.snippet.splitlines()])
+            lines.extend(["  To reproduce it:", "", *self.snippet.splitlines()])
         return lines
 
     def to_dict(self) -> dict[str, Any]:
@@ -253,7 +253,7 @@ class AuditReport:
 
 
 def confidence(bound: Bound) -> str:
-    """With which probability a bound holds, with as many nines as it has, and one more digit."""
+    """The probability that a bound holds, with all its nines and one more digit."""
     nines = max(2, ceil(-log10(1 - bound.confidence)) + 1) if bound.confidence < 1 else 2
     return f"{floor(bound.confidence * 10**nines) / 10**nines:.{nines}f}".rstrip("0")
 

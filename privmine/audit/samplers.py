@@ -1,4 +1,4 @@
-"""Whether charges agree with what OpenDP says of the same noise, and whether scales are ever rounded down.
+"""Check charges against OpenDP's prices for the same noise, and that no scale is rounded down.
 
 The curator computes scales and rates from budgets in fractions; OpenDP computes budgets from scales in floats,
 rounding up. The two were written by different people, so where they agree, both are right or both are
@@ -148,7 +148,7 @@ def scale_handed_to_opendp(scale: Fraction) -> float:
 
 @contextmanager
 def _measurements_noted() -> Iterator[list[float]]:
-    """Note the scales of the measurements that the sampler makes, while it draws as usual."""
+    """Record the scales that the sampler uses, while it draws as usual."""
     seen: list[float] = []
     original: Any = secure._laplace_measurement  # noqa: SLF001 - there is no other place to see it
 

@@ -29,13 +29,13 @@ _NOT_COMPARED = "what cannot be sent to another process"
 
 
 class PortableError(Exception):
-    """Stands for the error that a run ended with, whose class another process may not know."""
+    """Replaces the error of a run, because another process may not know its class."""
 
 
 def remembered(
     pipeline: Pipeline, cases: Sequence[AnyCase], database: MakeDatabase, patience: float
 ) -> Counterexample | None:
-    """The first case on which a run in a new process differs from one that was told the same in another.
+    """The first case on which runs in two new processes differ although they got the same answers.
 
     The databases are no neighbours: what a run does with the answers that it is told may depend on no database at
     all, and those that have nothing in common show it best.
@@ -49,8 +49,8 @@ def remembered(
         difference = first_difference(one, other)[1] or told_apart(said, answered)
         if difference is not None:
             told = (
-                f"{difference.message}. The databases have nothing in common, and each run had a process of its own; "
-                "runs of one process agree, so that it keeps something of the data from run to run"
+                f"{difference.message}. The databases have nothing in common, and each run had its own process. "
+                "Runs in one process agree, so the component keeps data from one run to the next"
             )
             return Counterexample(case, (Finding(difference.rule, difference.stage, told),), repeats=False)
     return None
@@ -58,7 +58,7 @@ def remembered(
 
 @contextmanager
 def _same_hashes() -> Iterator[None]:
-    """Let new processes iterate over sets of texts in the same order: that is random, and tells nothing of data."""
+    """Make new processes iterate over sets in the same order, which is otherwise random."""
     before = os.environ.get("PYTHONHASHSEED")
     os.environ["PYTHONHASHSEED"] = before or "0"
     try:
@@ -82,13 +82,13 @@ def _replayed(
 
 
 def _observed(run: Callable[[], Trace]) -> tuple[Trace, Said]:
-    """What can be sent of a run, and what it says each time."""
+    """The part of a run that can be sent to another process, and what it says each time."""
     trace = run()
     return _portable(trace), steady(lambda: run().messages) if trace.messages else ()
 
 
 def _mirrored(case: AnyCase) -> AnyCase:
-    """The same with the last item for the first one and so on, so that what was most frequent is not any more."""
+    """The same database with the items in reverse order, so that other items are the most frequent."""
 
     def mirrored(rows: Sequence[Row]) -> tuple[Row, ...]:
         return tuple(tuple(case.items - 1 - item for item in row) for row in rows)

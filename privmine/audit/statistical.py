@@ -82,7 +82,7 @@ class Bound:
 
 @frozen(eq=False)
 class Event:
-    """Something that either happens in a run or does not."""
+    """Something that happens in a run or not."""
 
     text: str
     happens: Callable[[int, slice], NDArray[np.bool_]]
@@ -305,7 +305,7 @@ def _most_promising(
 
 
 def _promise(likely: int, unlikely: int, runs: int, deviations: float) -> float:
-    """The log of the ratio of the frequencies, less some standard deviations of each log."""
+    """The logarithm of the ratio of the frequencies, minus some standard deviations of each logarithm."""
     if not likely:
         return -inf
     high, low = likely / runs, (unlikely + 1) / runs

@@ -24,7 +24,7 @@ EMPHASIS = Fraction(8, 10)
 
 @frozen
 class Subject:
-    """A pipeline to audit, and the stage whose component is in question, if it is just that.
+    """A pipeline to audit, and the stage whose component is audited, if only one is.
 
     Attributes:
         name: what the report calls it.
@@ -78,7 +78,7 @@ def all_subjects(trust: Iterable[str] = ()) -> list[Subject]:
 
 
 def _setup(target: Any, stage: str | None, trust: tuple[str, ...]) -> str:
-    """Python that makes the audited pipeline again, where names are enough for that."""
+    """Python code that makes the audited pipeline, if names suffice."""
     lines: list[str] = []
     if isinstance(target, Pipeline):
         if type(target) is not Pipeline or target.parts != Pipeline(target.method).parts:
@@ -127,7 +127,7 @@ def _named(text: str) -> Subject:
 
 
 def stage_of(component: Any, stage: str | None = None) -> str:
-    """The stage that a component, its class or a registered one is for, or the given one, if it is one.
+    """The stage of a component, a class or a registered component; or the given stage, after checking it.
 
     Args:
         component: what implements a stage.
@@ -142,17 +142,17 @@ def stage_of(component: Any, stage: str | None = None) -> str:
     if len(implemented) == 1:
         return implemented[0]
     told = f"implements {', '.join(implemented)}" if implemented else "implements no stage with @hookimpl"
-    raise InputError(f"{cls.__name__} {told}; name the stage in question: stage=NAME.")
+    raise InputError(f"{cls.__name__} {told}. Name the stage: stage=NAME.")
 
 
 def _checked_stage(stage: str) -> str:
     if stage not in STAGES:
-        raise InputError(f"{stage!r} is no stage; the stages are {', '.join(STAGES)}.")
+        raise InputError(f"There is no stage {stage!r}. The stages are {', '.join(STAGES)}.")
     return stage
 
 
 def _method(name: str) -> Pipeline:
-    """The pipeline of a method; if it cannot be made, the method is to blame, whatever component complains."""
+    """The pipeline of a method. If it cannot be made, the error names the method."""
     preset = registry().preset(name)
     try:
         return Pipeline(name)
@@ -178,7 +178,7 @@ def _pipeline_for(known: Registry, stage: str, name: str, component: Any) -> Pip
 
 @frozen
 class _GivenPlan:
-    """Divides the budget as it was told."""
+    """Divides the budget by fixed shares."""
 
     plan: BudgetPlan
 
@@ -188,7 +188,7 @@ class _GivenPlan:
 
 
 def emphasised(subject: Subject, plan: BudgetPlan) -> Pipeline:
-    """The pipeline, which divides its budget by this plan, with most of it for the stage in question: leaks show then.
+    """The pipeline with most of its budget for the audited stage, so that leaks of that stage show.
 
     Shares are public and any division is allowed, so a sound component stays sound. One that is
     given nothing stays without.

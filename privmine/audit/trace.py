@@ -69,14 +69,14 @@ class Call:
         return self.stage, self.kind, self.size, self.draws
 
     def __str__(self) -> str:
-        what = f"the query {self.query.name!r}" if self.query else "noise that no query was asked for"
+        what = f"the query {self.query.name!r}" if self.query else "noise without a query"
         draws = f", {self.draws} draws" if self.draws else ""
         return f"{self.kind} {what} of {self.size} values{draws}"
 
 
 @define
 class Question:
-    """A call of the curator that is under way."""
+    """A call of the curator that has not returned yet."""
 
     query: Query
     unit: Unit

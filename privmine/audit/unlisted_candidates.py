@@ -1,4 +1,4 @@
-"""How a selection names the candidates that it does not list: by the same numbers the same, and all alike."""
+"""Check how a selection draws unlisted candidates: the same for the same numbers, and all equally often."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MOST_WAYS = 2_000
 
 
 def tail_names(scores: Scores) -> tuple[Any, ...]:
-    """Which members of the tail are named for some random numbers, and of which range each number was."""
+    """The unlisted candidates that some random numbers draw, and the range of each number."""
     if scores.tail_member is None:
         return ()
     # Members are drawn from all candidates and those that are listed are rejected, so that how many numbers it
@@ -37,7 +37,7 @@ def tail_names(scores: Scores) -> tuple[Any, ...]:
 
 
 def is_uneven(scores: Scores, size: int) -> bool:
-    """Whether some of all candidates is drawn with another probability than the others, as far as can be told.
+    """Whether some candidate is drawn with another probability than the others, as far as the check can see.
 
     A candidate of the tail may be listed on the neighbour, where its weight is that of its score. In the tail it has
     the same only if every member is drawn equally often.
@@ -65,13 +65,13 @@ def is_uneven(scores: Scores, size: int) -> bool:
 
 
 def _continued(way: _Way, bound: int) -> Iterator[_Way]:
-    """A way to draw, with every number that may come next; one by one, since there may be millions."""
+    """A sequence of draws with each possible next number; one by one, since there may be millions."""
     numbers, probability = way
     return (((*numbers, number), probability / bound) for number in range(bound))
 
 
 class _AsksForMoreError(BaseException):
-    """A further number was asked for; no Exception, so that nobody takes it for an error of its own."""
+    """Another number was asked for. It is no Exception, so that no handler of the component catches it."""
 
     def __init__(self, bound: int) -> None:
         self.bound = bound

@@ -1,4 +1,4 @@
-"""Worker processes for audits, where what is audited can travel to them."""
+"""Worker processes for audits of what can be pickled."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Answer = TypeVar("Answer")
 
 
 class WorkerError(PrivmineError):
-    """What a worker process was given to do ended with an error; the message tells which."""
+    """The task of a worker process failed; the message says how."""
 
 
 class Workers(Executor):
@@ -45,7 +45,7 @@ class Workers(Executor):
     def submit(
         self, function: Callable[Arguments, Answer], /, *arguments: Arguments.args, **options: Arguments.kwargs
     ) -> Future[Answer]:
-        """Have a process call the function."""
+        """Call the function in a process."""
         try:
             future = self._pool.submit(function, *arguments, **options)
         except BrokenExecutor:
@@ -72,7 +72,7 @@ class Workers(Executor):
         self._pool = self._started()
 
     def ending(self) -> str:
-        """How the process ended that broke the others' work."""
+        """How the process ended that broke the pool."""
         for process in self._processes:
             process.join(_ENDING)
         codes = [process.exitcode for process in self._processes if process.exitcode]
@@ -105,7 +105,7 @@ def _prepare_worker() -> None:
 
 @contextmanager
 def worker_pool(workers: int | Executor, task: object = None, patience: float = PATIENCE) -> Iterator[Executor | None]:
-    """So many processes, or those given; None where one is enough, or the task cannot be sent to another.
+    """A pool of so many processes, or the given one; None if one process suffices or the task cannot be sent.
 
     A script that asks for more than one must guard its start by `if __name__ == "__main__"`, because
     the processes start fresh and import it.
@@ -147,7 +147,7 @@ def away(workers: Executor | None, function: Callable[..., Answer], *arguments: 
 
 
 def _answer(workers: Executor, future: Future[Answer]) -> Answer:
-    """Wait for what a process was given to do, but not for ever."""
+    """Wait for the result of a task, with a time limit."""
     pool = workers if isinstance(workers, Workers) else None
     try:
         return future.result(pool.patience if pool else None)
@@ -155,8 +155,8 @@ def _answer(workers: Executor, future: Future[Answer]) -> Answer:
         assert pool is not None
         pool.replace()
         problem = (
-            f"It took longer than {pool.patience:g} seconds for one batch of runs. If it is only "
-            "slow, wait longer: --timeout SECONDS."
+            f"One batch of runs took longer than {pool.patience:g} seconds. If it is only slow, allow more time: "
+            "--timeout SECONDS."
         )
     except BrokenExecutor:
         how = pool.ending() if pool else "without a word"

@@ -33,7 +33,7 @@ MOST = 2
 
 @frozen
 class Basket:
-    """One transaction, or the part of one that a row has, as it is written.
+    """One transaction, or the part of it in one row, as it is written.
 
     Attributes:
         unit: how its unit is written here; a unit may be written in several ways.
@@ -101,7 +101,7 @@ def _anything(text: str) -> bool:
 
 @frozen
 class Source:
-    """A way in: how a database is written, and how it is read.
+    """A kind of source: how a database is written, and how it is read.
 
     Attributes:
         name: what the table of results calls it.
@@ -137,7 +137,7 @@ class Source:
     absent: str = "never bought"
 
     def is_careful(self, baskets: Sequence[Basket]) -> bool:
-        """Whether all cells of some rows read as they are."""
+        """Whether all cells of the rows are read unchanged."""
         cells = [cell for row in baskets for cell in (row.unit, row.key, *row.labels)]
         return all(map(self.careful, cells))
 
@@ -177,7 +177,7 @@ class Source:
 
 
 def _kept(owner: str, own: Sequence[set[str]]) -> Contents:
-    """The transactions that a unit keeps where there is no other one."""
+    """The transactions that a unit keeps when it is alone."""
     labels = sorted(set().union(*own)) or ["nothing"]
     codes = [labels.index(label) for one in own for label in sorted(one)]
     return contents_of(

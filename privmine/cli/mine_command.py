@@ -17,12 +17,13 @@ from rich.console import Console
 from privmine.cli.data_options import DataOptions, data_options, shell_words
 from privmine.cli.interrupts import end_if_interrupted
 from privmine.cli.pipeline_options import PIPELINE_PANEL, pipeline_options, pipeline_spec
-from privmine.cli.screen import console, drop_output, fail, print_json, progress, table, text
+from privmine.cli.screen import activity, console, drop_output, fail, print_json, progress, table, text
+from privmine.cli.spelling import in_shell
 from privmine.errors import InputError, RunInterrupted, UnknownNameError, UnsavedReleaseError
 from privmine.hooks.registry import registry
 from privmine.io import groceries
 from privmine.ledger import Ledger
-from privmine.pipeline import Pipeline
+from privmine.pipeline import DEFAULT_METHOD, Pipeline
 from privmine.pipeline.dry_run import DryRun
 from privmine.pipeline.request import Wish
 from privmine.privacy.guarantee import Guarantee
@@ -53,6 +54,8 @@ _research = partial(click.option, panel="Research")
 )
 @_wish("--epsilon", "-e", help="The privacy budget ε of this release; required for your own data.")
 @_wish("--delta", help="The δ of (ε, δ)-differential privacy, for example 1e-6. Left out, the guarantee is pure ε.")
+@_wish("--theta", help="Release the itemsets of at least this frequency, for example 0.01, instead of k of them.")
+@_wish("--k-max", type=int, help="With --theta: how many itemsets there can be at most.")
 @_wish("--max-length", type=int, help="The longest itemset to release.")
 @_wish(
     "--downward-closed",
@@ -89,6 +92,7 @@ _research = partial(click.option, panel="Research")
 )
 @_result("--force", "overwrite", is_flag=True, help="Replace the file of --output if it exists.")
 @_result("--json", "as_json", is_flag=True, help="Print the release as JSON.")
+@_result("--no-hint", is_flag=True, help="Do not tell, on a terminal, whether another method would have found more.")
 @_research("--simulate", is_flag=True, help="Fast noise for research that protects nobody.")
 @_research("--seed", type=int, help="Make a simulation repeatable.")
 def mine(
@@ -101,6 +105,7 @@ def mine(
     trust: tuple[str, ...],
     dry_run: bool,
     as_json: bool,
+    no_hint: bool,
     reading: DataOptions,
     **options: Any,
 ) -> None:
@@ -113,9 +118,11 @@ def mine(
     Example:  privmine mine orders.csv --transaction order_id --item product --k 100 --epsilon 1 --output top100.csv
     """
     embedded = not reading.names_data(data)
-    if embedded:
-        epsilon, k = EMBEDDED_EPSILON if epsilon is None else epsilon, EMBEDDED_K if k is None else k
-    wish = Wish(DEFAULT_K if k is None else k, epsilon, **options)
+    if embedded and epsilon is None:
+        epsilon = EMBEDDED_EPSILON
+    if k is None and options["theta"] is None:
+        k = EMBEDDED_K if embedded else DEFAULT_K
+    wish = Wish(k, epsilon, **options)
     spec = pipeline_spec(method, file, settings)
     _check_trust(trust)
     pipeline = Pipeline.from_spec(spec, trust=trust)  # What is wrong with it shows before the data is read.
@@ -146,6 +153,9 @@ def mine(
         drop_output()
         made = "made and charged" if release.receipt.private else "made"
         fail(f"The release is {made}, but it could not be shown completely. It is {kept}.", 1)
+    usual = method in (None, DEFAULT_METHOD) and file is None and not settings
+    if usual and not (no_hint or as_json or embedded):
+        show_hint(release, wish.max_length)
 
 
 def _check_trust(trust: tuple[str, ...]) -> None:
@@ -186,7 +196,8 @@ def show_dry_run(planned: DryRun) -> None:
     request, universe = planned.request, planned.request.public.universe
     source_of_items = "given by --items" if universe.given else ("taken from the data; use --items to name them")
     most = f", of which at most {request.k} can exist" if request.k < request.requested else ""
-    out.print(f"[bold]Dry run:[/] k = {request.requested}{most}, {request.budget}; nothing was drawn or charged.")
+    wanted = f"k = {request.requested}" if request.above is None else str(request.above)
+    out.print(f"[bold]Dry run:[/] {wanted}{most}, {request.budget}; nothing was drawn or charged.")
     out.print(f"[bold]Data:[/] {text(planned.data)}")
     if planned.columns:
         out.print(f"[bold]Columns:[/] {text(planned.columns)}")
@@ -237,6 +248,21 @@ def show_release(release: Release, saved: Path | None, ledger: Ledger | None = N
         out.print(f"[bold]Remaining:[/] {Guarantee(remaining)} for {text(receipt.dataset)}")
     if saved is not None:
         out.print(f"[bold]Saved:[/] {text(saved)}")
+
+
+def show_hint(release: Release, max_length: int | None = None) -> None:
+    """On a terminal, whether another method would have found more; made of the release alone, which is shown by now."""
+    if not (sys.stdout.isatty() and sys.stderr.isatty()):
+        return
+    from privmine.planning.better_method import hint
+
+    with activity("Comparing methods on made-up baskets, Ctrl-C to skip …"):
+        try:
+            found = hint(release, max_length)
+        except KeyboardInterrupt:
+            return
+    if found is not None:
+        console().print(f"[bold]Hint:[/] {text(in_shell(found))}", style="dim")
 
 
 def _print_statements(out: Console, lines: list[str]) -> None:

@@ -151,5 +151,5 @@ def _why_none(found: RuleList, wanted: Wanted) -> str:
     if wanted.min_threshold is not None or wanted.support_only or not wanted.refined:
         return f"No rule has a {text(wanted.decides)} of that much. Lower --min-threshold."
     if found.left_out.total:
-        return "No rule can be told from chance. A release with fewer itemsets or a larger ε would tell more."
+        return "No rule is clearly more than chance. A release with fewer itemsets or a larger ε would show more."
     return "There are no rules: no released itemset has two items or more."

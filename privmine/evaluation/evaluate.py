@@ -7,11 +7,13 @@ be looked at; nothing that they return may be published about data that may not.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fractions import Fraction
+from math import ceil
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from privmine.errors import PrivmineError
+from privmine.errors import InputError, PrivmineError
 from privmine.evaluation.clock import Progress, nobody
 from privmine.evaluation.experiment import Experiment, whole
 from privmine.evaluation.metrics import measures
@@ -19,6 +21,7 @@ from privmine.evaluation.result_rows import TEXT_COLUMNS, Row, columns, epsilon_
 from privmine.evaluation.results import Results, open_results
 from privmine.evaluation.runner import run_cells
 from privmine.evaluation.truth import Truth
+from privmine.exact import exact
 from privmine.release import Release
 from privmine.store.transactions import Transactions
 
@@ -26,23 +29,42 @@ from privmine.store.transactions import Transactions
 REPEATS = 10
 
 
-def evaluate(release: Release, baskets: Any, *, k: int | None = None) -> Row:
+def evaluate(release: Release, baskets: Any, *, k: int | None = None, theta: Any = None) -> Row:
     """Measure a release against the exact data that it was made from. Uses exact data: not private.
 
     Args:
         release: what was released.
         baskets: the data: a `Transactions`, or an iterable of collections of labels.
         k: compare with the true top k; without it, with as many as the release was asked for.
+        theta: compare with the itemsets of at least this frequency instead, and tell `recall` and `precision`.
 
     Returns:
         FNR (the paper's and with ties forgiven), RE (over itemsets that occur, and strict), precision at
         several ranks, the metrics of plugins, and the number of released itemsets. What does not apply is None.
     """
     transactions = _transactions(baskets)
+    if theta is not None:
+        if k is not None:
+            raise InputError("k= and theta= are two ways to say what the truth is. Drop one of them.")
+        return _against_frequency(release, transactions, exact(theta, "theta"))
     wanted = release.requested if k is None else whole(k, "k")
     truth = Truth.mine(transactions, wanted)
     released = truth.indices(found.items for found in release)
     return measures(truth, wanted, released, [found.count for found in release])
+
+
+def _against_frequency(release: Release, transactions: Transactions, theta: Fraction) -> Row:
+    """Precision and recall against all itemsets of at least a frequency; of nothing, both are whole."""
+    least = max(1, ceil(theta * transactions.store.count()))
+    mined = max(1, len(release))
+    while (truth := Truth.mine(transactions, mined)).kth_support(mined) >= least:
+        mined *= 2
+    frequent = set(truth.itemsets[: int((truth.supports >= least).sum())])
+    released = truth.indices(found.items for found in release)
+    hits = len(frequent.intersection(released))
+    row = measures(truth, max(1, len(frequent)), released, [found.count for found in release])
+    recall, precision = hits / len(frequent) if frequent else 1.0, hits / len(released) if released else 1.0
+    return row | {"frequent": len(frequent), "recall": recall, "precision": precision}
 
 
 def compare(

@@ -1,4 +1,4 @@
-"""The sums: rows of the chain, replayed into what each dataset has left and what became of each charge."""
+"""The sums: what the rows leave of each budget, and how each charge ended."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Book:
 
     @classmethod
     def replay(cls, rows: Iterable[Row]) -> Book:
-        """Add up rows whose checksums are right; what privmine would not have written is refused even so."""
+        """Add up rows whose checksums are right. Rows that privmine would not have written are refused."""
         book = cls()
         for row in rows:
             if not f"{row.dataset}{row.note}{row.unit or ''}".isprintable():
@@ -110,7 +110,7 @@ class Book:
     def _add_charge(self, row: Row) -> None:
         budget = self.budgets.get(row.dataset)
         if budget is None or row.epsilon is None or (budget.spent_delta is None) != (row.delta is None):
-            raise AlteredError(f"row {row.sequence} charges what has no such budget")
+            raise AlteredError(f"row {row.sequence} charges a dataset that has no such budget")
         budget = budget.charged(read_fraction(row.epsilon), None if row.delta is None else read_fraction(row.delta))
         if budget.remaining_epsilon < 0 or (budget.remaining_delta or 0) < 0:
             raise AlteredError(f"row {row.sequence} charges more than there was")
@@ -150,7 +150,7 @@ def _read_time(text: str) -> datetime:
     try:
         time = datetime.fromisoformat(text)
     except ValueError:
-        raise AlteredError("a time is not one") from None
+        raise AlteredError("a time is not a time") from None
     if time.utcoffset() != timedelta(0):
         raise AlteredError("a time is not in UTC")
     return time

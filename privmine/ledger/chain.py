@@ -55,7 +55,7 @@ _SEALED = tuple(column.name for column in fields(Row) if column.name not in ("ch
 
 @frozen
 class Head:
-    """What the last row must be, kept apart from the rows so that a missing tail is noticed.
+    """The number and checksum of the last row, stored separately so that missing rows are noticed.
 
     Attributes:
         key: the secret of the fingerprints; the chain starts from it, so that it cannot change either.
@@ -110,7 +110,7 @@ def verify(head: Head, rows: Iterable[Row]) -> None:
     if count < head.count:
         raise AlteredError(f"rows after row {count} are missing")
     if (count, previous) != (head.count, head.checksum):
-        raise AlteredError("its last rows do not fit the record of them")
+        raise AlteredError("its last rows do not match the record of them")
 
 
 def _start(key: bytes) -> str:

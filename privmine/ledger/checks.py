@@ -91,7 +91,7 @@ def refuse_mixing(budget: DatasetBudget, delta: Fraction | None) -> None:
 
 
 def refuse_another_unit(budget: DatasetBudget, unit: str) -> None:
-    """Refuse a charge for a run that protects somebody else than the dataset's budget counts for."""
+    """Refuse a charge for a run that protects another unit than the dataset's budget."""
     if unit == budget.unit:
         return
     advice = (

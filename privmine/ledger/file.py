@@ -169,7 +169,7 @@ def _make_durable(connection: sqlite3.Connection) -> None:
 
 
 def _refuse_what_is_no_ledger(path: Path) -> None:
-    """Check what the path leads to without a write, a lock or a new file: it may be anybody's."""
+    """Check the file without writing, locking or creating anything, because it may not be a ledger."""
     try:
         status = path.stat()
     except FileNotFoundError:
@@ -214,7 +214,7 @@ def _refuse_what_is_no_ledger(path: Path) -> None:
 
 
 def _verified_page(path: Path, connection: sqlite3.Connection) -> Page:
-    """Read everything, and believe it only if all of it fits."""
+    """Read everything, and check that all of it is consistent."""
     try:
         if connection.execute("PRAGMA quick_check(1)").fetchall() != [("ok",)]:
             raise AlteredError("SQLite finds it inconsistent")

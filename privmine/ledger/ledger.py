@@ -1,4 +1,4 @@
-"""The desk at which budgets are opened, charged and looked up."""
+"""Budgets in a file: open, charge and look up."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from privmine.model.itemsets import (
     optional_itemset_tuple,
 )
 from privmine.model.numbers import FloatArray, IntArray, float_array, int_array, read_only
-from privmine.model.public import Origin, Public, Request
+from privmine.model.public import Above, Origin, Public, Request
 from privmine.model.stages import BudgetPlan, Elements, Estimate
 from privmine.model.universe import Universe
 from privmine.privacy.unit import Unit
@@ -29,6 +29,7 @@ __all__ = [
     "A_NUMBER",
     "DATA_STAGES",
     "STAGES",
+    "Above",
     "BasisSet",
     "BudgetPlan",
     "Elements",

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from fractions import Fraction
 
 from attrs import field, frozen
 
-from privmine.exact import text_tuple
+from privmine.exact import amount, text_tuple
 from privmine.model.universe import Universe
+from privmine.printable import printable
 from privmine.privacy.cost import Cost
 from privmine.privacy.unit import Unit
 
@@ -43,7 +45,8 @@ class Origin:
         return ", ".join(f"{option}={value!r}" for option, value in self.guessed)
 
     def __str__(self) -> str:
-        return f"{self.layout} layout of {self.source}" + (f" (guessed: {self.guess})" if self.guessed else "")
+        words = f"{self.layout} layout of {self.source}" + (f" (guessed: {self.guess})" if self.guessed else "")
+        return printable(words)  # the name of a file may hold what steers a terminal
 
 
 @frozen
@@ -64,15 +67,33 @@ class Public:
 
 
 @frozen
+class Above:
+    """That itemsets of at least a frequency are wanted, instead of a number of them.
+
+    Attributes:
+        theta: the frequency.
+        k_max: how many there can be at most; public, as θ is.
+    """
+
+    theta: Fraction
+    k_max: int
+
+    def __str__(self) -> str:
+        return f"θ = {amount(self.theta)}, at most {self.k_max:,} itemsets"
+
+
+@frozen
 class Request:
     """What the user asked for.
 
     Attributes:
-        k: how many itemsets to release, clamped to the number of itemsets that exist.
+        k: how many itemsets to release, clamped to the number of itemsets that exist. Where a frequency was asked for,
+            it is the most there can be until a number has been drawn, before the first stage that looks at data.
         requested: k as it was asked for.
         budget: what the whole run may cost.
         public: what is public of the data.
         max_length: the longest itemset to release, or None.
+        above: the frequency that itemsets must have, where one was asked for instead of k.
     """
 
     k: int
@@ -80,3 +101,4 @@ class Request:
     budget: Cost
     public: Public
     max_length: int | None = None
+    above: Above | None = None

@@ -78,6 +78,7 @@ class DryRun:
         return {
             "k": request.k,
             "requested": request.requested,
+            "theta": None if request.above is None else str(request.above.theta),
             request.budget.definition.field: str(request.budget.amount),
             "guaranteed_epsilon": str(self.guarantee.epsilon),
             "guaranteed_delta": None if self.guarantee.delta is None else str(self.guarantee.delta),

@@ -125,10 +125,12 @@ class Pipeline:
     def run(
         self,
         baskets: Any,
-        k: int,
-        epsilon: Any,
+        k: int | None = None,
+        epsilon: Any = None,
         *,
         delta: Any = None,
+        theta: Any = None,
+        k_max: int | None = None,
         max_length: int | None = None,
         n_public: bool = False,
         strict: bool = False,
@@ -147,9 +149,11 @@ class Pipeline:
 
         Args:
             baskets: a `Transactions`, or an iterable of collections of labels.
-            k: how many itemsets.
+            k: how many itemsets; None where a frequency is given.
             epsilon: the privacy budget; a decimal text or a fraction is taken exactly.
             delta: the δ of (ε, δ)-differential privacy, for example 1e-6; left out, the guarantee is pure ε.
+            theta: release the itemsets of at least this frequency, for example 0.01, instead of k of them.
+            k_max: with `theta`, how many there can be at most: a public limit.
             max_length: the longest itemset to release.
             n_public: publish the exact number of transactions, at the price that the receipt states.
             strict: refuse data whose item universe or layout was taken from the data itself.
@@ -174,6 +178,8 @@ class Pipeline:
             k,
             epsilon,
             delta=delta,
+            theta=theta,
+            k_max=k_max,
             max_length=max_length,
             n_public=n_public,
             strict=strict,
@@ -189,7 +195,7 @@ class Pipeline:
         )
         return self.fulfil(wish, wish.transactions(baskets), observers)
 
-    def dry_run(self, baskets: Any, k: int, epsilon: Any, **options: Any) -> DryRun:
+    def dry_run(self, baskets: Any, k: int | None = None, epsilon: Any = None, **options: Any) -> DryRun:
         """What `run` would do with the same arguments; nothing is drawn, charged or written.
 
         Raises:
@@ -215,7 +221,9 @@ class Pipeline:
                 run.held = 0 if charge is None else request.budget
                 basis, counts = run.execute(plan, transactions.store, source, self._trusts)
                 receipt = receipt_of(run, basis, source, transactions.store, charge, self.describe())
-                release = release_of(request, counts, receipt, wish.downward_closed, self.parts["reconstruct_counts"])
+                release = release_of(
+                    run.request, counts, receipt, wish.downward_closed, self.parts["reconstruct_counts"]
+                )
                 if wish.output is not None:
                     save_release(release, wish.output, plain=wish.plain)
         except RunInterrupted:
@@ -233,11 +241,16 @@ class Pipeline:
 
     def _note(self, request: Request) -> str:
         limit = request.public.unit.limit
-        return f"{self.method}, k = {request.requested}" + (f", {limit}" if limit else "")
+        wanted = f"k = {request.requested}" if request.above is None else str(request.above)
+        return f"{self.method}, {wanted}" + (f", {limit}" if limit else "")
 
 
-def mine(baskets: Any, k: int, epsilon: Any, *, method: str = DEFAULT_METHOD, **options: Any) -> Release:
-    """Release the k most frequent itemsets of the baskets for a budget of ε, by a method known by name.
+def mine(
+    baskets: Any, k: int | None = None, epsilon: Any = None, *, method: str = DEFAULT_METHOD, **options: Any
+) -> Release:
+    """Release the most frequent itemsets of the baskets for a budget of ε, by a method known by name.
+
+    `min_support` is another name of `theta`.
 
     All further options are those of `Pipeline.run`. How data is read is for `privmine.read` to say.
     """
@@ -248,4 +261,8 @@ def mine(baskets: Any, k: int, epsilon: Any, *, method: str = DEFAULT_METHOD, **
             f"{misplaced[0]}= says how data is read, and pm.mine does not read data. Read it first: "
             f"pm.mine(pm.read(data, {given}), k=…, epsilon=…)."
         )
+    if "min_support" in options:
+        if options.get("theta") is not None:
+            raise InputError("min_support= and theta= mean the same. Drop one of them.")
+        options["theta"] = options.pop("min_support")
     return Pipeline(method).run(baskets, k, epsilon, **options)

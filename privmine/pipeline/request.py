@@ -19,7 +19,7 @@ from privmine.exact import amount, exact, whole_number
 from privmine.ledger import Ledger
 from privmine.ledger.checks import delta_amount
 from privmine.ledger.entries import DatasetBudget
-from privmine.model import Origin, Public, Request
+from privmine.model import Above, Origin, Public, Request
 from privmine.noise.protocol import NoiseSource
 from privmine.privacy.cost import Cost
 from privmine.privacy.definition import ZCDP, Definition, PureDP
@@ -32,11 +32,13 @@ SMALLEST_EPSILON = Fraction(1, 10**6)
 LARGEST_EPSILON = Fraction(10**4)
 #: The work of selecting and covering grows faster than k².
 LARGEST_K = 10_000
+#: Scores are multiples of the denominator of a frequency, and must fit in 64 bits.
+_FINEST_FREQUENCY = 10**6
 
 
-def number_of_itemsets(value: Any) -> int:
+def number_of_itemsets(value: Any, what: str = "k, the number of itemsets,") -> int:
     """Refuse what is not a number of itemsets that a run would take."""
-    k = whole_number(value, "k, the number of itemsets,")
+    k = whole_number(value, what)
     if k > LARGEST_K:
         raise InputError(f"k must be at most {LARGEST_K:,}. More itemsets would be mostly noise.")
     return k
@@ -66,6 +68,19 @@ def definition_at(delta: Fraction | None) -> Definition:
     return PureDP() if delta is None else ZCDP(delta)
 
 
+def _frequency(value: Any) -> Fraction:
+    theta = exact(value, "theta=, the frequency of itemsets,")
+    if not 0 < theta <= 1:
+        raise InputError(f"theta= must be more than 0 and at most 1, for example theta=0.01, not {value!r}.")
+    if theta.denominator > _FINEST_FREQUENCY:
+        raise InputError("theta= has too many digits. Write a frequency such as 0.01 or 1/3.")
+    return theta
+
+
+def _most_itemsets(value: Any) -> int:
+    return number_of_itemsets(value, "k_max, the largest number of itemsets,")
+
+
 def _length(value: Any) -> int:
     return whole_number(value, "max_length=")
 
@@ -83,9 +98,11 @@ class Wish:
     """What a user asks of a run, apart from the data. A wish that no data could grant is refused when it is made.
 
     Attributes:
-        k: how many itemsets to release.
+        k: how many itemsets to release; None where a frequency is given instead.
         epsilon: the ε that the release may have.
         delta: the δ that it may have beside it; None for pure ε.
+        theta: the frequency that itemsets must have, instead of k.
+        k_max: how many itemsets of that frequency there can be at most.
         max_length: the longest itemset to release, or None.
         n_public: whether to publish the exact number of transactions.
         strict: whether to refuse data whose item universe or layout was taken from the data itself.
@@ -100,9 +117,11 @@ class Wish:
         noise: the user's own source of noise, or None.
     """
 
-    k: int = field(converter=number_of_itemsets)
+    k: int | None = field(converter=optional(number_of_itemsets))
     epsilon: Fraction = field(converter=budget_of)
     delta: Fraction | None = field(default=None, converter=_delta, kw_only=True)
+    theta: Fraction | None = field(default=None, converter=optional(_frequency), kw_only=True)
+    k_max: int | None = field(default=None, converter=optional(_most_itemsets), kw_only=True)
     max_length: int | None = field(default=None, converter=optional(_length), kw_only=True)
     n_public: bool = field(default=False, kw_only=True)
     strict: bool = field(default=False, kw_only=True)
@@ -117,8 +136,22 @@ class Wish:
     noise: NoiseSource | None = field(default=None, kw_only=True)
 
     def __attrs_post_init__(self) -> None:
+        self._check_number()
         self._check_noise()
         self._check_account()
+
+    def _check_number(self) -> None:
+        if self.theta is None and self.k is None:
+            raise InputError("Specify how many itemsets to release: k=, for example k=100. Or a frequency: theta=.")
+        if self.theta is not None and self.k is not None:
+            raise InputError("k= and theta= are two ways to say what to release. Drop one of them.")
+        if self.theta is None and self.k_max is not None:
+            raise InputError("k_max= goes with theta=, the frequency of itemsets. Pass k= for a number of itemsets.")
+        if self.theta is not None and self.k_max is None:
+            raise InputError(
+                "With theta=, say how many itemsets there can be at most: k_max=, for example k_max=500. "
+                "This limit is public, since the true number is private."
+            )
 
     def _check_noise(self) -> None:
         if self.noise is not None and (self.simulate or self.seed is not None):
@@ -238,9 +271,11 @@ class Wish:
                 "or the query, or name the item universe: items=."
             )
         self.check_origin(origin)
+        asked = self.k or self.k_max
+        assert asked is not None
         return Request(
-            k=min(self.k, universe.itemset_count(self.max_length)),
-            requested=self.k,
+            k=min(asked, universe.itemset_count(self.max_length)),
+            requested=asked,
             budget=self.budget,
             public=Public(
                 universe,
@@ -249,4 +284,5 @@ class Wish:
                 origin=origin,
             ),
             max_length=self.max_length,
+            above=None if self.theta is None else Above(self.theta, asked),
         )

@@ -9,6 +9,7 @@ from pathlib import Path
 import attrs
 
 from privmine.errors import ContractError, PrivmineError, UnsavedReleaseError
+from privmine.exact import amount
 from privmine.hooks.registry import own_version
 from privmine.ledger.entries import LedgerCharge
 from privmine.model import BasisSet, NoiseLaw, NoisyCounts, Request
@@ -53,13 +54,23 @@ def receipt_of(
         charges=(*run.meter.charges, *_unspent(run)),
         pipeline=dict(pipeline),
         assumptions=_assumptions(request, source, store),
-        notes=(*_what_may_be_missing(basis, request), *basis.notes),
+        notes=(*_how_many(request), *_what_may_be_missing(basis, request), *basis.notes),
         dataset=None if charge is None else charge.dataset,
         version=own_version(),
         n_public=request.public.n is not None,
         entry=None if charge is None else charge.id,
         unit=request.public.unit,
     )
+
+
+def _how_many(request: Request) -> list[str]:
+    """Where a frequency was asked for: how many itemsets were looked for."""
+    if request.above is None:
+        return []
+    return [
+        f"itemsets of a frequency of at least {amount(request.above.theta)} were asked for: a noisy estimate said that "
+        f"there are {request.k:,}, and those of them are listed whose noisy frequency reaches it"
+    ]
 
 
 def _what_may_be_missing(basis: BasisSet, request: Request) -> list[str]:
@@ -121,6 +132,9 @@ def release_of(
         total, total_error, total_law = float(request.public.n), 0.0, None
     total = max(total, 1.0)
     rows, cutoff = _chosen(counts, request, downward_closed)
+    if request.above is not None:
+        least = float(request.above.theta) * total
+        rows, cutoff = [row for row in rows if counts.shown[row] >= least], max(least, cutoff or least)
     known = len(counts.law_of) > 0
     used = sorted({int(counts.law_of[row]) for row in rows if known})
     kept, unusable = _kept_laws([*(counts.laws[number] for number in used), total_law], part)

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Mapping
+from fractions import Fraction
 from math import isfinite
 from numbers import Real
 from typing import Any
 
 import numpy as np
 import pluggy
-from attrs import define, field, frozen
+from attrs import define, evolve, field, frozen
 
 from privmine.curator import Access, Curator, close
 from privmine.errors import ContractError, DataError, PluginError, PrivmineError, PrivmineWarning, StageError
 from privmine.hooks.components import check_stage_method
 from privmine.hooks.specs import PROJECT, Observers, Stages
-from privmine.model import DATA_STAGES, STAGES, BasisSet, BudgetPlan, Elements, Estimate, NoisyCounts, Request
+from privmine.model import DATA_STAGES, STAGES, Above, BasisSet, BudgetPlan, Elements, Estimate, NoisyCounts, Request
 from privmine.noise.protocol import NoiseSource
 from privmine.privacy.cost import Cost, Meter
+from privmine.queries import RankAtFrequency
 from privmine.store.abstract import Store
 
 RESULTS: Mapping[str, type] = {
@@ -30,6 +32,9 @@ RESULTS: Mapping[str, type] = {
 }
 #: A basis of ℓ items has 2^ℓ bins; longer ones would exhaust the memory before they told anything.
 LONGEST_BASIS = 24
+#: The part of the budget for how many itemsets reach a frequency. A rank that is off by a few costs little, since what
+#: does not reach the frequency is left out of the release.
+_SHARE_OF_K = Fraction(1, 20)
 
 
 def make_ready(store: Store) -> None:
@@ -118,6 +123,7 @@ class Run:
         observers: those who watch, from `observer_manager`.
         request: what was asked for.
         held: what a ledger has charged for the run as a whole, if there is one; for messages.
+        settled: what finding out k has cost, which the stages do not share.
     """
 
     parts: Mapping[str, StageComponent]
@@ -126,9 +132,11 @@ class Run:
     request: Request
     held: Cost | int = 0
     meter: Meter = field(init=False)
+    settled: Cost = field(init=False)
 
     def __attrs_post_init__(self) -> None:
         self.meter = Meter(self.request.budget)
+        self.settled = self.meter.spent
 
     @property
     def charged(self) -> Cost:
@@ -153,10 +161,26 @@ class Run:
             trusts: whether a query class from outside privmine may run.
         """
         access = self.access(store, noise, trusts)
+        if self.request.above is not None and self.request.k:
+            plan = self._settle_k(self.request.above, access)
         estimate = self.stage("estimate_lambda", plan, access)
         elements = self.stage("select_elements", plan, access, estimate=estimate)
         basis = self.stage("construct_basis", plan, access, elements=elements)
         return basis, self.stage("reconstruct_counts", plan, access, basis=basis)
+
+    def _settle_k(self, above: Above, access: Access) -> BudgetPlan:
+        """Draw how many itemsets reach the frequency, for a part of the budget; the stages then share what is left.
+
+        Privacy: the one draw is charged as any other, and k is what it answered.
+        """
+        curator = Curator(access, "estimate_k", "rank-at-frequency", _SHARE_OF_K * self.request.budget)
+        query = RankAtFrequency(above.theta, self.request.k, self.request.max_length)
+        (k,) = curator.choose(query).chosen
+        close(curator)
+        assert isinstance(k, int)
+        self.request = evolve(self.request, k=k, requested=k)
+        self.settled = self.meter.spent
+        return self.plan()
 
     def access(self, store: Store, noise: NoiseSource, trusts: Callable[[type], bool]) -> Access:
         """What the curators of this run share; for arguments see `execute`."""
@@ -167,7 +191,8 @@ class Run:
         arguments = {"request": self.request, "answers": tuple(access.answers), **earlier}
         if name not in DATA_STAGES:
             return self._call(name, **arguments)
-        limit = plan.limits()[name] * self.request.budget
+        budget = self.request.budget
+        limit = self.settled + plan.limits()[name] * (budget - self.settled)
         curator = Curator(access, name, self.parts[name].name, limit)
         try:
             return self._call(name, **arguments, curator=curator)

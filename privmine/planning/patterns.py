@@ -8,6 +8,7 @@ regular ones, and three kinds of chance several times over.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from itertools import islice
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -41,8 +42,18 @@ WEIGHTS: Mapping[str, Callable[[IntArray, IntArray], FloatArray]] = {
     "at random, more within groups": lambda i, j: np.where(i // 5 == j // 5, 60.0, 1.0),
 }
 _REPEATS = 6
-#: Building bases for so many items or pairs takes seconds, so that each kind of chance is tried once.
+#: Building bases for more items or pairs takes a second, so that only those patterns are tried, once each, which were
+#: the best or the worst ones for some λ and itemset size.
 _MANY = 200
+EXTREME = frozenset(
+    (
+        "all among a few items",
+        "more popular items are in more",
+        "groups of three",
+        "groups of four",
+        "at random, more of popular items",
+    )
+)
 #: What a pattern is called where there are no pairs to arrange.
 NO_PATTERN = ""
 #: What it is called where the user gave the bases.
@@ -57,7 +68,10 @@ def arrangements(elements: Elements) -> Iterator[tuple[str, Elements]]:
     items, count = elements.items, len(elements.itemsets)
     # In the order of `itertools.combinations`.
     i, j = np.triu_indices(len(items), 1)
-    for name, order in _orders(1 if max(count, len(items)) > _MANY else _REPEATS):
+    orders = _orders(_REPEATS) if max(count, len(items)) <= _MANY else _extreme_orders()
+    if count == len(i):
+        orders = islice(orders, 1)  # All pairs were chosen, so that there is nothing to arrange.
+    for name, order in orders:
         chosen = _smallest(order(i, j), count)
         pairs = zip(i[chosen].tolist(), j[chosen].tolist(), strict=True)
         yield name, Elements(items, [(items[one], items[other]) for one, other in pairs])
@@ -79,6 +93,15 @@ def _orders(repeats: int) -> Iterator[tuple[str, Order]]:
     for name, weight in WEIGHTS.items():
         for seed in range(repeats):
             yield name, _drawn(weight, seed)
+
+
+def _extreme_orders() -> Iterator[tuple[str, Order]]:
+    for name, order in ORDERS.items():
+        if name in EXTREME:
+            yield name, order
+    for name, weight in WEIGHTS.items():
+        if name in EXTREME:
+            yield name, _drawn(weight, 0)
 
 
 def _drawn(weight: Callable[[IntArray, IntArray], FloatArray], seed: int) -> Order:

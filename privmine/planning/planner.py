@@ -34,13 +34,15 @@ from privmine.planning.question import (
     whole_or_none,
 )
 from privmine.planning.rehearsal import Choice, Rehearsal, Selected, UnplannableError, made_up_baskets
-from privmine.planning.sizes import SizeErrors, SizeRange, ranges, size_errors
+from privmine.planning.sizes import WIDE, SizeErrors, SizeRange, one_scale, ranges, scaled, size_errors
 from privmine.planning.target import least_epsilon
 from privmine.privacy.unit import Unit
 
 DEFAULT_K = 100
 #: Where bases are built to find the extreme ones, until the ε in question is known.
 _SOME_EPSILON = Fraction(1)
+#: How many of the bases tell how noise grows at another ε.
+_PROBES = 2
 
 
 def plan(
@@ -210,7 +212,7 @@ def _rehearsed(
         shapes=shapes,
         sizes=ranges(shape.sizes for shape in shapes),
         choices=planner.choices(budget),
-        points=() if unknown else tuple(planner.point(at, shapes) for at in around(budget)),
+        points=() if unknown else planner.points(budget, shapes),
         target=target,
         target_epsilon=reached,
         unknown=unknown,
@@ -230,6 +232,8 @@ class _Planner:
         self._selected: dict[Fraction, tuple[Selected, ...]] = {}
         # Built once for each λ: bases follow from what was selected, not from ε.
         self._bases: dict[int | None, list[Shape]] = {}
+        self._measurements: dict[tuple[Fraction, int | None, BasisSet], tuple[SizeErrors, ...]] = {}
+        self._scales: dict[tuple[Fraction, int | None, BasisSet], Fraction | None] = {}
 
     def selections(self, epsilon: Fraction) -> tuple[Selected, ...]:
         """A rehearsal up to the selection for each λ; one alone where the method has no λ, or a public one."""
@@ -253,10 +257,36 @@ class _Planner:
         except UnplannableError as reason:
             return tuple(bare), str(reason)
 
-    def point(self, epsilon: Fraction, shapes: Sequence[Shape]) -> CurvePoint:
-        """The ranges at another ε, from the extreme ones of the shapes."""
-        measured = self._measured(epsilon, extremes(shapes))
-        return CurvePoint(epsilon, ranges(shape.sizes for shape in measured), self.choices(epsilon))
+    def points(self, epsilon: Fraction, shapes: Sequence[Shape]) -> tuple[CurvePoint, ...]:
+        """The ranges over ε, from the extreme ones of the shapes."""
+        chosen = extremes(shapes)
+        return tuple(
+            CurvePoint(at, ranges(shape.sizes for shape in self._elsewhere(epsilon, at, chosen)), self.choices(at))
+            for at in around(epsilon)
+        )
+
+    def _elsewhere(self, epsilon: Fraction, at: Fraction, shapes: Sequence[Shape]) -> Sequence[Shape]:
+        """The shapes with their errors at another ε, from those at this one."""
+        if at == epsilon:
+            return shapes
+        scales = {shape: self._scales.get((epsilon, shape.lam, shape.basis)) for shape in shapes}
+        wide = [shape for shape, scale in scales.items() if scale is not None and scale * epsilon / at >= WIDE]
+        # Noise grows by the same factor for all bases, unless a component is of another mind: two of them are tried.
+        probes = sorted(wide, key=lambda shape: sum(2 ** len(basis) for basis in shape.basis.bases))[:_PROBES]
+        factors = {self._factor(epsilon, at, probe) for probe in probes}
+        if len(factors) != 1 or None in factors:
+            return self._measured(at, shapes)
+        factor = float(factors.pop() or 1)
+        return [
+            evolve(shape, sizes=scaled(shape.sizes, factor)) if shape in wide else self._measured(at, [shape])[0]
+            for shape in shapes
+        ]
+
+    def _factor(self, epsilon: Fraction, at: Fraction, shape: Shape) -> Fraction | None:
+        """How many times as large the noise is at another ε; None where that is not all that changes."""
+        self._measured(at, [shape])
+        here, there = (self._scales.get((budget, shape.lam, shape.basis)) for budget in (epsilon, at))
+        return None if here is None or there is None else there / here
 
     def least_epsilon(self, target: ErrorTarget, start: Fraction) -> Fraction:
         """The smallest ε for which the typical errors are at most those wanted, whatever the bases."""
@@ -290,10 +320,15 @@ class _Planner:
 
     def _measured(self, epsilon: Fraction, shapes: Iterable[Shape]) -> tuple[Shape, ...]:
         selected = {found.lam: found for found in self.selections(epsilon)}
-        return tuple(evolve(shape, sizes=self._errors(selected[shape.lam], shape.basis)) for shape in shapes)
+        return tuple(evolve(shape, sizes=self._errors(epsilon, selected[shape.lam], shape.basis)) for shape in shapes)
 
-    def _errors(self, selected: Selected, basis: BasisSet) -> tuple[SizeErrors, ...]:
-        return size_errors(self._rehearsal.counts(selected, basis), selected.request.max_length)
+    def _errors(self, epsilon: Fraction, selected: Selected, basis: BasisSet) -> tuple[SizeErrors, ...]:
+        key = epsilon, selected.lam, basis
+        if key not in self._measurements:
+            counts = self._rehearsal.counts(selected, basis)
+            self._scales[key] = one_scale(counts)
+            self._measurements[key] = size_errors(counts, selected.request.max_length)
+        return self._measurements[key]
 
 
 def extremes(shapes: Sequence[Shape]) -> tuple[Shape, ...]:

@@ -146,7 +146,7 @@ def _read(like: Any) -> Transactions:
 
 def _of_release(release: Release, transactions: int | None, items: int | None) -> Population:
     known = items or _universe_size(release)
-    made = baskets_like(release, items=known)
+    made = baskets_like(release, known, transactions)
     wanted = round(release.total) if transactions is None else transactions
     notes = [
         f"Baskets were made up that have the {made.used:,} of {len(release):,} supports that noise does not explain."

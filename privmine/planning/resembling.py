@@ -26,7 +26,9 @@ _POOL = 40_000
 _SEED = 2012
 #: A count that is not so many standard errors above 0 may well be noise.
 _TOLD = 2.0
-_SWEEPS = 12
+#: Where a total is below a count by more standard errors than this, it is no total.
+_NOISE = 4.0
+_SWEEPS = 30
 _ROUNDS = 3
 #: When all shares are as near as this to what they should be, the weights fit.
 _CLOSE = 0.01
@@ -57,15 +59,16 @@ class _Targets:
     shares: FloatArray
 
 
-def baskets_like(release: Release, items: int | None = None) -> Resembling:
+def baskets_like(release: Release, items: int | None = None, transactions: int | None = None) -> Resembling:
     """Make baskets of a release.
 
     Args:
         release: the release.
         items: how many items there are to choose from; None where that is not known.
+        transactions: about how many transactions it was made of, used only where the release does not tell it.
 
     Raises:
-        InputError: the release has no itemset that can be told from noise.
+        InputError: the release has no itemset that can be told from noise, or no number of transactions.
     """
     kept = [found for found in release if found.centre > _TOLD * found.standard_error and found.items]
     largest = max((found.count for found in kept), default=0.0)
@@ -74,9 +77,15 @@ def baskets_like(release: Release, items: int | None = None) -> Resembling:
             "No count of that release can be told from 0, so that nothing can be learnt from it. Take a release of a "
             "larger ε or fewer itemsets, or a public dataset."
         )
+    noise = _NOISE * (release.total_error + max(found.standard_error for found in kept))
     total = max(release.total, largest)
-    if total <= 1:
-        raise InputError("That release has no number of transactions, so that its counts are no shares of anything.")
+    if release.total < largest - noise:
+        if transactions is None or transactions < largest - noise:
+            raise InputError(
+                "That release does not tell how many transactions there were: its noisy number of transactions is "
+                "below its largest count. Pass transactions=, about how many there were."
+            )
+        total = max(float(transactions), largest)
     position: dict[object, int] = {}
     itemsets = [tuple(sorted(position.setdefault(item, len(position)) for item in found.items)) for found in kept]
     shares = np.clip(np.array([found.count for found in kept]) / total, 1e-9, 0.999)
@@ -89,7 +98,7 @@ def baskets_like(release: Release, items: int | None = None) -> Resembling:
     pool.fit(targets)
     for _ in range(_ROUNDS):
         made = pool.baskets(universe)
-        capped = _unreleased(made, targets, cutoff)
+        capped = _unreleased(made, targets, len(kept), cutoff)
         if not capped.itemsets:
             break
         targets = _Targets(targets.itemsets + capped.itemsets, np.concatenate([targets.shares, capped.shares]))
@@ -207,10 +216,10 @@ class _Pool:
         return self._has[item]
 
 
-def _unreleased(made: Transactions, targets: _Targets, cutoff: float) -> _Targets:
+def _unreleased(made: Transactions, targets: _Targets, released: int, cutoff: float) -> _Targets:
     """Itemsets that are more frequent than the last released one, though they were not released."""
     known = set(targets.itemsets)
-    found, supports = made.store.top_itemsets(2 * len(known))
+    found, supports = made.store.top_itemsets(2 * released)
     count = made.store.count()
     above = [
         tuple(itemset)

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from fractions import Fraction
 from math import sqrt
 
 import numpy as np
 from attrs import frozen
 
 from privmine.model import FloatArray, NoisyCounts
+from privmine.noise.laws import NoiseSum
 from privmine.planning.rehearsal import LEVEL
-from privmine.release.intervals import NormalLaw, kept_law
+from privmine.privacy.noise import DiscreteLaplace, Laplace
+from privmine.release.intervals import KeptLaw, NormalLaw, kept_law
+
+#: From this scale on it makes no difference to an interval that noise is of whole numbers.
+WIDE = 20
 
 
 @frozen
@@ -68,6 +74,27 @@ def size_errors(counts: NoisyCounts, longest: int | None = None) -> tuple[SizeEr
     return tuple(rows)
 
 
+def scaled(errors: Sequence[SizeErrors], factor: float) -> tuple[SizeErrors, ...]:
+    """The errors for noise that is so many times as large."""
+    return tuple(
+        SizeErrors(
+            found.size, found.itemsets, factor * found.least, factor * found.typical, factor * found.most,
+            factor * found.told,
+        )
+        for found in errors
+    )  # fmt: skip
+
+
+def one_scale(counts: NoisyCounts) -> Fraction | None:
+    """The scale of the noise of all counts, where it is one and so wide that only its scale matters; else None."""
+    scales = set()
+    for law in (counts.laws[number] for number in np.unique(counts.law_of).tolist()):
+        if not isinstance(law, NoiseSum) or len(law.parts) != 1 or not isinstance(law.parts[0][0], DiscreteLaplace):
+            return None
+        scales.add(law.parts[0][0].scale)
+    return scales.pop() if len(scales) == 1 and min(scales) >= WIDE else None
+
+
 def ranges(shapes: Iterable[Sequence[SizeErrors]]) -> tuple[SizeRange, ...]:
     """The ranges over several basis sets; one that counts no itemset of a size does not enter there."""
     by_size: dict[int, list[SizeErrors]] = {}
@@ -95,8 +122,20 @@ def _half_widths(counts: NoisyCounts) -> FloatArray:
     widths = np.zeros(len(counts.laws))
     # As a release would keep them: a law that gives no half-widths is told in words.
     kept = [kept_law(counts.laws[law]) for law in used.tolist()]
-    widths[used] = [law.half_width(LEVEL) for law in kept if law is not None]
+    widths[used] = [_half_width(law) for law in kept if law is not None]
     return widths[counts.law_of]
+
+
+def _half_width(law: KeptLaw) -> float:
+    """Half the width of an interval; of wide discrete noise as that of Laplace noise, up to half a transaction.
+
+    That is the same for all scales but for a factor, so that it is computed once for many ε and bases.
+    """
+    if isinstance(law, NoiseSum) and len(law.parts) == 1:
+        noise, terms = law.parts[0]
+        if isinstance(noise, DiscreteLaplace) and noise.scale >= WIDE:
+            return float(noise.scale) * NoiseSum(Laplace(1), terms).half_width(LEVEL)
+    return law.half_width(LEVEL)
 
 
 def _root_mean_square(values: FloatArray) -> float:

@@ -94,7 +94,7 @@ class Cost:
 
     def __float__(self) -> NoReturn:
         raise ContractError(
-            "A cost is no number: what it means for noise depends on the definition of privacy. Ask the curator for "
+            "A cost is not a number: what it means for noise depends on the definition of privacy. Ask the curator for "
             "noise_for(query, cost) or rate_for(query, n, cost); shares of a cost are cost / cost."
         )
 
@@ -112,7 +112,7 @@ class Cost:
             return Fraction(0)  # Nothing is the same in every definition.
         if not isinstance(other, Cost):
             raise ContractError(
-                f"A cost was compared with, or added to, {type(other).__name__}, which is no cost. Use parts of "
+                f"A cost was compared with, or added to, {type(other).__name__}, which is not a cost. Use parts of "
                 "curator.remaining, for example curator.split(items=2, pairs=1) or curator.remaining / 2."
             )
         if other.definition != self.definition:

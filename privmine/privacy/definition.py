@@ -85,11 +85,11 @@ class Definition:
 
     def top_scale_for(self, sensitivity: Sensitivity, cost: Cost, chosen: int) -> Fraction:
         """The scale of Laplace noise with which naming the largest noisy scores, in order, has this cost."""
-        self._refuse("naming the largest of noisy scores")
+        self._refuse("choosing the largest of noisy scores")
 
     def cost_of_top(self, sensitivity: Sensitivity, scale: Fraction, chosen: int) -> Cost:
         """What naming the largest scores after Laplace noise of this scale costs."""
-        self._refuse("naming the largest of noisy scores")
+        self._refuse("choosing the largest of noisy scores")
 
     def _refuse(self, mechanism: str) -> NoReturn:
         raise InputError(

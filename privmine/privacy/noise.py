@@ -193,7 +193,7 @@ class DiscreteElliptope(Noise):
         variables: Any = values.get("variables")
         digits = isinstance(variables, str) and variables.isdecimal() and len(variables) <= len(str(_MOST_VARIABLES))
         if not digits or not 0 < int(variables) <= _MOST_VARIABLES:
-            raise InputError("This is no noise that this version of privmine knows; upgrade privmine.")
+            raise InputError("This version of privmine does not know this noise. Upgrade privmine.")
         return cls(scale, int(variables))
 
 
@@ -216,7 +216,7 @@ def noise_from_dict(values: dict[str, Any]) -> Noise:
     """Read what `Noise.to_dict` wrote, and nothing else: a file may come from anybody."""
     kind = DISTRIBUTIONS.get(values["distribution"])
     if kind is None or not isinstance(values["scale"], str):
-        raise InputError("This is no noise that this version of privmine knows; upgrade privmine.")
+        raise InputError("This version of privmine does not know this noise. Upgrade privmine.")
     scale = exact(values["scale"], "The scale of noise")
     if scale <= 0:
         raise InputError("The scale of noise is not above 0.")

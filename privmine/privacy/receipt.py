@@ -91,7 +91,7 @@ class Receipt:
 
     @property
     def protects(self) -> str:
-        """Who is protected and in which sense; by simulated noise nobody is."""
+        """Who is protected, and how. Simulated noise protects nobody."""
         if self.unit is None:
             return self.former_protects
         return protects(self.unit, self.definition, private=self.private, n_public=self.n_public)
@@ -181,7 +181,7 @@ class Receipt:
 
     @property
     def price(self) -> str:
-        """The guarantee in a few words, for a heading; of a simulation what it would have been."""
+        """The guarantee in a few words, for a heading; for a simulation, what it would be."""
         return str(self.guarantee) if self.private else f"simulated, nominal {self.cost}"
 
     def head(self) -> list[str]:
@@ -199,18 +199,18 @@ class Receipt:
         return [printable(line) for line in lines]
 
     def foot(self) -> list[str]:
-        """The sum, what it all assumes, and what the components had to say."""
+        """The sum, the assumptions, and the notes of the components."""
         charges = "1 charge" if len(self.charges) == 1 else f"{len(self.charges)} charges"
         total = f"Total: {self.spent} in {charges}"
         if self.n_public:
-            total += f" for one that comes or goes; where one replaces another both happen: {self.guarantee}"
+            total += f" if one is added or removed; {self.guarantee} if one replaces another"
         assumptions = [f"Assumes: {sentence}" for sentence in self.assumptions]
         notes = [f"Note: {sentence}" for sentence in self.notes]
         return [total, *map(printable, [*assumptions, *notes])]
 
 
 def protects(unit: Unit, definition: Definition, *, private: bool, n_public: bool) -> str:
-    """Who is protected and in which sense; by simulated noise nobody is."""
+    """Who is protected, and how. Simulated noise protects nobody."""
     if not private:
         return f"{_NOBODY}: the noise is simulated; a private run would protect {unit.whom}"
     return f"{unit.whom}: {unit.change(replaced=n_public)} {definition.promise}"
@@ -241,7 +241,7 @@ _RECEIPT_TYPES: dict[str, tuple[type, ...]] = {
 
 
 def _fits(values: Any, types: dict[str, tuple[type, ...]]) -> bool:
-    """Whether these are plain values of those types, text where none is named. A truth value is no number here."""
+    """Whether these are plain values of the named types, by default text. A truth value is not a number here."""
     return isinstance(values, dict) and all(type(value) in types.get(name, (str,)) for name, value in values.items())
 
 
@@ -267,7 +267,7 @@ def _is_writable(values: Any) -> bool:
 
 
 def _read(values: dict[str, Any]) -> Receipt:
-    """A receipt from plain values, which are used up; one too many is a TypeError."""
+    """A receipt from plain values. It removes what it reads, and an unknown value is a TypeError."""
     definition = definition_from_dict(values)
     unit, words = values.pop("unit", None), values.pop("protects")
     return Receipt(
@@ -292,29 +292,29 @@ def _cost_from(values: dict[str, Any], definition: Definition) -> Cost:
 def _refuse_wrong_sums(receipt: Receipt) -> None:
     symbol = receipt.definition.symbol
     if receipt.cost.amount <= 0 or any(charge.cost.amount <= 0 for charge in receipt.charges):
-        raise InputError(f"A receipt states an {symbol} that is not above 0; do not rely on it.")
+        raise InputError(f"A receipt states an {symbol} that is not above 0. Do not rely on it.")
     if _bounded_sum(charge.cost.amount for charge in receipt.charges) != receipt.cost.amount:
-        raise InputError(f"The charges of a receipt do not sum to the {symbol} that it states; do not rely on it.")
+        raise InputError(f"The charges of a receipt do not sum to the {symbol} that it states. Do not rely on it.")
 
 
 def _refuse_contradictions(receipt: Receipt, stated: str) -> None:
     """Refuse fields that cannot all be true."""
     if receipt.private and (stated.startswith(_NOBODY) or NOT_PRIVATE in receipt.noise):
-        raise InputError("A receipt says that a simulated release is private; do not rely on it.")
+        raise InputError("A receipt says that a simulated release is private. Do not rely on it.")
     if receipt.private and receipt.unit is not None and stated != receipt.protects:
-        raise InputError("A receipt states who is protected twice, and not the same; do not rely on it.")
+        raise InputError("The words and the fields of a receipt name different units of protection. Do not rely on it.")
     for charge in receipt.charges:
         if charge.noise is None:
             continue
         if str(charge.noise) != charge.mechanism or (receipt.private and not charge.noise.is_discrete):
-            raise InputError("A receipt states a mechanism and other noise than that draws; do not rely on it.")
+            raise InputError("The mechanism and the noise of a charge contradict each other. Do not rely on it.")
         moved = charge.noise.least_sensitivity.times((receipt.unit or Unit()).baskets)
         if charge.verified and receipt.definition.cost_of_noise(moved, charge.noise) > charge.cost:
-            raise InputError("A receipt states noise that costs more than was charged for it; do not rely on it.")
+            raise InputError("A receipt states noise that costs more than was charged for it. Do not rely on it.")
 
 
 def _bounded_sum(amounts: Iterable[Fraction]) -> Fraction | None:
-    """The sum, or None where its digits grow beyond all that budgets need: adding up would take for ever."""
+    """The sum, or None if it has more digits than any budget needs: adding up would take too long."""
     total = Fraction(0)
     for value in amounts:
         total += value

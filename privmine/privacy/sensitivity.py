@@ -42,7 +42,7 @@ class Sensitivity:
 
 @frozen
 class ConeSensitivity(Sensitivity):
-    """That a unit of protection adds a sum of moment matrices, or takes one away, and nothing else.
+    """A unit of protection adds or removes a sum of moment matrices, and changes nothing else.
 
     The moment matrix x·xᵀ of a transaction has 1 on its diagonal and no negative eigenvalue. Matrices of this kind form
     a cone, and noise that has the shape of the cone is far smaller than what any norm of them asks for. The norms hold

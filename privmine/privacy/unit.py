@@ -103,7 +103,7 @@ class Unit:
 
     @property
     def limit(self) -> str:
-        """What was done to the transactions of a unit, for a log; nothing for transactions as they are."""
+        """How the transactions of a unit were limited, for a log; empty if they were not."""
         if self.is_transaction:
             return ""
         if self.merged:

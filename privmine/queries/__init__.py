@@ -12,7 +12,7 @@ from privmine.queries.base import Candidate, Query, Scores
 from privmine.queries.bounded import BoundedSupports, HeldHistogram, fair_weights
 from privmine.queries.histograms import BinCounts, LengthHistogram, StateCounts
 from privmine.queries.moments import MomentMatrix
-from privmine.queries.ranks import ItemCutoff, RankGap, RankSupport
+from privmine.queries.ranks import ItemCutoff, RankAtFrequency, RankGap, RankSupport
 from privmine.queries.sums import SumQuery
 from privmine.queries.supports import ItemSupports, PairSupports, Supports, WeightedSupports
 from privmine.queries.truncated import TruncatedSupports
@@ -29,6 +29,7 @@ VERIFIED = frozenset(
         MomentMatrix,
         StateCounts,
         RankSupport,
+        RankAtFrequency,
         BinCounts,
         BoundedSupports,
         HeldHistogram,
@@ -50,6 +51,7 @@ __all__ = [
     "MomentMatrix",
     "PairSupports",
     "Query",
+    "RankAtFrequency",
     "RankGap",
     "RankSupport",
     "Scores",

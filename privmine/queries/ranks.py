@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 from attrs import cmp_using, field, frozen
 
 from privmine.errors import InputError
+from privmine.exact import amount
 from privmine.model import IntArray, int_array
 from privmine.privacy import Sensitivity
 from privmine.queries.base import Candidate, Query, whole_from
@@ -82,6 +85,44 @@ class RankSupport(Query):
 
     def evaluate(self, store: Store) -> IntArray:
         return np.array([_support_at(store, self.rank, self.max_length)], dtype=np.int64)
+
+
+@frozen
+class RankAtFrequency(Query):
+    """How near the support of the j-th most frequent itemset is to a part θ of all transactions, for j = 1 … most.
+
+    The score of j is −|c_j − θ·N|, times the denominator of θ, so that it is a whole number. Ranks beyond what occurs
+    have support 0.
+
+    Privacy: a new transaction raises c_j by 0 or 1 and θ·N by θ, so their difference moves by −θ or 1 − θ: by at most
+    the larger of the two, in either direction. N itself is not told.
+    """
+
+    theta: Fraction
+    most: int = field(validator=whole_from(1))
+    max_length: int | None = None
+
+    @property
+    def name(self) -> str:
+        return f"how many itemsets, up to {self.most}, have a frequency of {amount(self.theta)}"
+
+    @property
+    def size(self) -> int:
+        return self.most
+
+    @property
+    def sensitivity(self) -> Sensitivity:
+        step = max(self.theta.numerator, self.theta.denominator - self.theta.numerator)
+        return Sensitivity(self.most * step, self.most * step**2, step, monotone=False)
+
+    def candidate(self, index: int) -> Candidate:
+        return index + 1
+
+    def evaluate(self, store: Store) -> IntArray:
+        by_rank = np.zeros(self.most, dtype=np.int64)
+        _, supports = store.top_itemsets(self.most, self.max_length)
+        by_rank[: len(supports)] = supports
+        return -np.abs(by_rank * self.theta.denominator - self.theta.numerator * store.count())
 
 
 @frozen

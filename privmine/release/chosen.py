@@ -95,6 +95,21 @@ def reaches(release: Release, level: float, *, selected: bool = True) -> tuple[F
     return down, up
 
 
+def chances_of_zero(release: Release) -> FloatArray:
+    """For each itemset the probability of a noisy count that large, given that it is listed, if it did not occur."""
+    selection = release.selection
+    chances = np.ones(len(release))
+    for row, found in enumerate(release.itemsets):
+        tail = tail_of(found.law or NormalLaw(found.standard_error))
+        chances[row] = tail.above(found.centre)
+        if selection is None or selection.cutoff is None:
+            continue
+        # Among all candidates one of so many is listed; by estimates nobody knows why.
+        share = len(release) / max(selection.candidates, len(release))
+        chances[row] /= max(share if selection.by_estimates else float(tail.above(selection.cutoff)), 1e-300)
+    return np.minimum(chances, 1.0)
+
+
 def _whatever_the_choice(law: Any, release: Release, level: float) -> float:
     """How far noise reaches, such that of the listed intervals `level` hold on average, however they were chosen.
 
@@ -107,7 +122,7 @@ def _whatever_the_choice(law: Any, release: Release, level: float) -> float:
 
 
 def affected(counts: FloatArray, tail: NoiseTail, cutoff: float, level: float) -> Any:
-    """Of which counts being chosen tells something: those that are not far above the cutoff."""
+    """The counts whose choice says something about their noise: those that are not far above the cutoff."""
     lowest = counts - tail.quantile((1 - level) / 4)
     return tail.above(lowest - cutoff) > _SURELY * (1 - level)
 
@@ -115,7 +130,7 @@ def affected(counts: FloatArray, tail: NoiseTail, cutoff: float, level: float) -
 def chosen_intervals(
     counts: FloatArray, tail: NoiseTail, cutoff: float, candidates: int, level: float
 ) -> tuple[FloatArray, FloatArray]:
-    """Where the exact counts of listed itemsets lie, each with a probability of `level`; ends may be below 0.
+    """Intervals that contain the exact counts of listed itemsets, each with probability `level`; ends may be below 0.
 
     Args:
         counts: noisy counts with noise of the same law.

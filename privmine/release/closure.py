@@ -24,7 +24,7 @@ _MARGIN = 4
 
 
 def closed_top(counts: NoisyCounts, k: int, max_length: int | None = None) -> tuple[list[int], float | None]:
-    """Positions of k itemsets without a missing subset, largest counts first; and what the next one counts for.
+    """Positions of k itemsets without a missing subset, largest counts first; and the count of the next one.
 
     An itemset counts for as much as the rarest of its subsets, itself included: then no subset ranks below
     the whole, and with ties going to the shorter the first k have all their subsets among them. An itemset
@@ -56,7 +56,7 @@ def _largest(counts: NoisyCounts, positions: Any, number: int) -> list[int]:
 
 
 def _ranked(counts: NoisyCounts, rows: list[int]) -> list[tuple[int, float]]:
-    """The rows whose subsets are all among them, by the smallest count of any subset, which is told with each."""
+    """The rows whose subsets are all present, each with the smallest count of its subsets, ranked by that."""
     named = sorted(((counts.itemsets[row], row) for row in rows), key=lambda pair: len(pair[0]))
     worth: dict[Itemset, float] = {}
     kept = []
@@ -70,7 +70,7 @@ def _ranked(counts: NoisyCounts, rows: list[int]) -> list[tuple[int, float]]:
 
 
 def _parts(items: Sequence[Named]) -> Iterable[tuple[Named, ...]]:
-    """The subsets with one item less; none of a single item, whose only one is empty."""
+    """The subsets with one item less; a single item has none."""
     return list(combinations(items, len(items) - 1)) if len(items) > 1 else []
 
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @frozen
 class Change:
-    """What became of one itemset.
+    """How one itemset changed.
 
     Attributes:
         items: its labels.
@@ -145,7 +145,7 @@ def compare(first: Release, second: Release) -> Changes:
 
 
 def _obstacles(first: Release, second: Release) -> list[str]:
-    """Refuse what cannot be compared, and say what is hard to compare."""
+    """Refuse releases that cannot be compared, and return warnings about the comparison."""
     one, other = first.receipt, second.receipt
     if one.unit is not None and other.unit is not None and one.unit != other.unit:
         raise InputError(
@@ -155,7 +155,7 @@ def _obstacles(first: Release, second: Release) -> list[str]:
     labels = [{type(item) for found in release for item in found.items} for release in (first, second)]
     if all(labels) and labels[0] != labels[1]:
         raise InputError(
-            "One release has numbers for labels and the other text, so that no itemset is in both. Compare releases "
+            "One release has numbers for labels and the other text, so no itemset is in both. Compare releases "
             "of the same items."
         )
     notes = []
@@ -174,7 +174,7 @@ def _obstacles(first: Release, second: Release) -> list[str]:
 
 
 def _support(release: Release, found: FrequentItemset) -> tuple[float, float, float]:
-    """A frequency, its standard error, and how many of these its noise reaches in 95 of 100 cases."""
+    """A frequency, its standard error, and how many standard errors contain its noise in 95 of 100 cases."""
     law = found.law or NormalLaw(found.standard_error)
     value = found.centre / release.total
     # The noise of the total moves a frequency by as much as its share.
@@ -215,7 +215,7 @@ def _difference(
 
 
 def _holm(chances: Any) -> Any:
-    """Which chances are small enough, such that with 95 % none of them is by chance."""
+    """Holm's test: which probabilities are small enough that, with 95 %, none of them is due to chance."""
     order = np.argsort(chances, kind="stable")
     compared = int((chances < 1).sum())
     found = np.zeros(len(chances), dtype=bool)

@@ -23,7 +23,7 @@ CAVEAT = "The last rows are probably too high: they were selected because their 
 
 
 def items_text(items: tuple[Any, ...]) -> str:
-    """Labels side by side; what would break a line is shown escaped, and what looks like several items quoted."""
+    """Labels side by side. Line breaks are escaped, and a label that looks like several items is quoted."""
     return ", ".join(map(_label, items))
 
 
@@ -39,7 +39,7 @@ def percent(level: float) -> str:
 
 
 def whole(value: float) -> str:
-    """A count in whole transactions; a little less than 0 is no -0."""
+    """A count in whole transactions, never -0."""
     text = f"{value:,.0f}"
     return "0" if text == "-0" else text
 

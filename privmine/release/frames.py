@@ -20,16 +20,16 @@ _EXTRAS = {"pandas": "pandas", "polars": "polars", "pyarrow": "tables", "pyarrow
 
 
 def library(name: str, what: str) -> Any:
-    """Import what comes with an extra, or say which one."""
+    """Import an optional library, or say which extra to install."""
     try:
         return import_module(name)
     except ImportError:
         package = name.partition(".")[0]
-        raise InputError(f"{what} needs {package}; run: pip install 'privmine[{_EXTRAS[name]}]'.") from None
+        raise InputError(f"{what} needs {package}. Run: pip install 'privmine[{_EXTRAS[name]}]'.") from None
 
 
 def facts(release: Release, level: float) -> dict[str, Any]:
-    """All of a release but its rows and the noise in them."""
+    """Everything of a release except its rows and their noise."""
     return {
         "format": FORMAT,
         "format_version": _least_version(release),
@@ -43,7 +43,7 @@ def facts(release: Release, level: float) -> dict[str, Any]:
 
 
 def _least_version(release: Release) -> int:
-    """The first version that can hold this release, so that no newer privmine is asked for than is needed."""
+    """The lowest format version that can hold this release, so that older versions of privmine can read it."""
     laws = (release.total_law, *(found.law for found in release))
     is_new = any(found.unbiased_count is not None for found in release) or any(
         isinstance(law, NoiseSum) and len(law.parts) > 1 for law in laws

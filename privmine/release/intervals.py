@@ -84,7 +84,7 @@ KeptLaw: TypeAlias = NoiseSum | TabulatedLaw
 
 
 def kept_law(law: NoiseLaw | None) -> KeptLaw | None:
-    """A law as a release keeps it: one of privmine's own stays what it is, any other becomes a table.
+    """A law as a release keeps it: privmine's own laws stay as they are, any other becomes a table.
 
     Raises:
         ContractError: no intervals can be computed from it.

@@ -45,7 +45,7 @@ class FrequentItemset:
 
     @property
     def centre(self) -> float:
-        """What its interval is made from: the count, or the unbiased count where the count is an estimate."""
+        """The centre of its interval: the count, or the unbiased count if the count is an estimate."""
         return self.count if self.unbiased_count is None else self.unbiased_count
 
 

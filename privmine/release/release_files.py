@@ -43,7 +43,7 @@ _UNBIASED = "unbiased_count"
 
 
 def _facts_and_laws(release: Release, level: float) -> tuple[dict[str, Any], list[int | None]]:
-    """All of a release but its rows, with each law of noise once; and for each row the position of its law."""
+    """Everything except the rows, with each law of noise once; and for each row the position of its law."""
     place: dict[KeptLaw, int] = {}
 
     def number(law: KeptLaw | None) -> int | None:
@@ -132,7 +132,7 @@ WRITERS: dict[str, Callable[[Release, float], bytes]] = {
 def check_output(
     path: str | Path, overwrite: bool = True, formats: Collection[str] = WRITERS.keys(), *, plain: bool = False
 ) -> Path:
-    """Make sure that a release, or what is made of one, could be written here, before anything is spent on it."""
+    """Check that a release, or a file made from one, can be written here, before anything is spent."""
     path = Path(path)
     suffix = path.suffix.lower()
     if suffix not in formats:
@@ -154,7 +154,7 @@ def check_output(
 
 
 def save(release: Release, path: str | Path, level: float = DEFAULT_LEVEL, *, plain: bool = False) -> None:
-    """Write a release; a reader finds the old file or the whole new one, never a part.
+    """Write a release. A reader finds the old file or the complete new one, never a part.
 
     Args:
         release: what to write.
@@ -263,7 +263,7 @@ def _release(whole: dict[str, Any], rows: Iterable[tuple[Any, Any, Any, Any, Any
 
 
 def _selection(values: Any) -> Chosen | None:
-    """How itemsets were chosen; files of earlier versions do not tell."""
+    """How itemsets were chosen; files of earlier versions do not say."""
     if values is None:
         return None
     cutoff, missing = (None if values[name] is None else _number(values[name]) for name in ("cutoff", "missing"))
@@ -274,7 +274,7 @@ def _selection(values: Any) -> Chosen | None:
 
 
 def _number(value: Any, least: float = -LARGEST, most: float = LARGEST) -> float:
-    """A number within bounds; a truth value is none, and neither is NaN within any."""
+    """A number within bounds. Truth values and NaN are refused."""
     if type(value) not in (int, float) or not least <= value <= most:
         raise InputError("a number in it is missing, of another type, or out of range")
     return float(value)

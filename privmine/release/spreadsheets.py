@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
+import zipfile
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 ITEMSETS, RECEIPT, WHOLE = "Itemsets", "Receipt", "privmine"
 #: A cell of a workbook holds at most 32,767 characters.
 _CELL = 30_000
+#: What a workbook unpacks to at most: a small file may have huge parts, and some of them are held in memory.
+_MOST_UNPACKED = 128 << 20
 #: A cell that begins like this is run as a formula by spreadsheets.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
@@ -59,10 +62,9 @@ def _text(items: tuple[Any, ...]) -> str:
 
 
 def to_plain_csv(release: Release, level: float) -> bytes:
-    """Rows alone; a program or a spreadsheet opens them as they are.
+    """Only the rows, for programs and spreadsheets.
 
-    Spreadsheets take text for that of an old code page unless a mark of the byte order tells that it is UTF-8. What is
-    ASCII alone needs none.
+    Spreadsheets assume an old code page unless a byte order mark says that the text is UTF-8. Plain ASCII needs none.
     """
     out = io.StringIO()
     names, rows = rows_of(release, level)
@@ -74,7 +76,7 @@ def to_plain_csv(release: Release, level: float) -> bytes:
 
 
 def kept_rows(release: Release, lines: Iterable[str]) -> list[int]:
-    """Which rows of a release a plain CSV still has; one that the release does not have is refused."""
+    """The rows of a release that a plain CSV still has. A row that the release does not have is refused."""
     place = {_text(found.items): row for row, found in enumerate(release)}
     kept = []
     for row in csv.DictReader(lines):
@@ -85,7 +87,7 @@ def kept_rows(release: Release, lines: Iterable[str]) -> list[int]:
 
 
 def to_xlsx(release: Release, level: float, whole: str) -> bytes:
-    """A workbook: the rows, the receipt in words, and all else as JSON.
+    """A workbook: the rows, the receipt in words, and everything else as JSON.
 
     Args:
         release: what to write.
@@ -125,10 +127,13 @@ def _fill(sheet: Any, lines: list[str]) -> None:
 def json_of_xlsx(path: Path, most_rows: int) -> str:
     """What `to_xlsx` kept as JSON."""
     openpyxl = import_extra("openpyxl", "Excel workbooks need")
+    with zipfile.ZipFile(path) as packed:
+        if sum(part.file_size for part in packed.infolist()) > _MOST_UNPACKED:
+            raise InputError(f"it unpacks to more than {_MOST_UNPACKED >> 20} MiB")
     book = openpyxl.load_workbook(path, read_only=True, data_only=True)
     try:
         if WHOLE not in book.sheetnames:
-            raise InputError(f"it has no sheet {WHOLE!r}, so that it is no release that privmine saved as a workbook")
+            raise InputError(f"it has no sheet {WHOLE!r}, which every workbook of privmine has")
         rows = book[WHOLE].iter_rows(max_row=most_rows, max_col=1, values_only=True)
         return "".join(str(row[0]) for row in rows if row and row[0] is not None)
     finally:

@@ -7,10 +7,13 @@ budget.
 from __future__ import annotations
 
 from math import hypot
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
+import numpy as np
 from attrs import asdict, frozen
+from numpy.typing import NDArray
 
+from privmine.release.chosen import chances_of_zero
 from privmine.release.display import DEFAULT_LEVEL
 from privmine.release.intervals import NormalLaw
 from privmine.release.tails import tail_of
@@ -19,13 +22,17 @@ if TYPE_CHECKING:
     from privmine.release.release import FrequentItemset, Release
 
 
+BoolArray: TypeAlias = NDArray[np.bool_]
+
+
 @frozen
 class Verdict:
-    """What a release tells, and what it does not.
+    """What a release shows, and what it leaves open.
 
     Attributes:
         rows: how many itemsets are listed.
-        above_zero: how many of their counts can be told from 0: the 95 % interval ends above it.
+        above_zero: how many of their counts can be told from 0, allowing for how many were looked at: of those that
+            can, at most 5 % are expected to be 0 in the data.
         clear_order: how many rows, from the first on, are more frequent than the last row; with a probability of 95 %
             that holds for all of them at once. From the next rank on the order is a matter of chance.
         found_from: an itemset that was counted is listed in 19 of 20 runs if it is in at least so many transactions;
@@ -43,7 +50,7 @@ class Verdict:
     def lines(self, release: Release) -> list[str]:
         """The verdict in sentences."""
         if not self.rows:
-            return ["Nothing is listed, so that there is nothing to judge."]
+            return ["Nothing is listed, so there is nothing to judge."]
         told = [_counted(self.above_zero, self.rows)]
         if self.above_zero < self.rows / 2:
             told.append("This is mostly noise: ask for fewer itemsets, or spend a larger ε.")
@@ -56,8 +63,8 @@ class Verdict:
             )
         if self.doubtful:
             told.append(
-                f"{_rows(self.doubtful)} cannot be told from itemsets that were counted and are not listed, so that up "
-                f"to {self.doubtful} of the {self.rows} most frequent ones may be missing."
+                f"{_rows(self.doubtful)} may be no more frequent than itemsets that were counted but are not listed: "
+                f"up to {self.doubtful} of the {self.rows} most frequent itemsets may be missing."
             )
         return told
 
@@ -65,10 +72,10 @@ class Verdict:
         if self.clear_order >= self.rows - 1:
             return "Every row is more frequent than the last one." if self.rows > 1 else "There is only one row."
         if not self.clear_order:
-            return "The order is a matter of chance: no count can be told from the last one."
+            return "The order is a matter of chance: no count is clearly above the last one."
         return (
-            f"From rank {self.clear_order + 1} on the order is a matter of chance: these counts cannot be told from "
-            "the last one."
+            f"From rank {self.clear_order + 1} on the order is a matter of chance: these counts are not clearly "
+            "above the last one."
         )
 
     def to_dict(self, release: Release) -> dict[str, Any]:
@@ -88,12 +95,25 @@ def verdict_of(release: Release) -> Verdict:
         reach = max(_tail(found).quantile(1 - DEFAULT_LEVEL) for found in release)
         found_from = max(cutoff + reach, 0.0)
         doubtful = sum(low <= cutoff for low, _ in intervals)
-    above_zero = sum(low > 0 for low, _ in intervals)
+    above_zero = int(told_from_zero(release).sum())
     return Verdict(len(release), above_zero, _clear_order(release), found_from, doubtful)
 
 
+def told_from_zero(release: Release) -> BoolArray:
+    """Which counts can be told from 0, such that of these at most 5 % are expected to be 0 (Benjamini and Hochberg).
+
+    One interval in twenty misses. Where most counts are noise, those whose intervals lie above 0 by chance would be
+    many among the few that do, so that the intervals alone tell too little.
+    """
+    chances = np.sort(found := chances_of_zero(release))
+    limits = (1 - DEFAULT_LEVEL) * np.arange(1, len(chances) + 1) / max(len(chances), 1)
+    small = np.flatnonzero(chances <= limits)
+    told: BoolArray = found <= chances[small[-1]] if len(small) else np.zeros(len(found), dtype=np.bool_)
+    return told
+
+
 def _clear_order(release: Release) -> int:
-    """How many rows from the first on are more frequent than the last one, all at once with 95 %.
+    """How many of the first rows are more frequent than the last one, all of them together with 95 %.
 
     The noise of two counts of the same bases goes up and down together, so that taking it for independent makes their
     difference look noisier than it is.
@@ -121,5 +141,5 @@ def _rows(number: int) -> str:
 
 def _counted(above: int, rows: int) -> str:
     if above == rows:
-        return "The count can be told from 0." if rows == 1 else f"All {rows:,} counts can be told from 0."
-    return f"{rows - above:,} of {rows:,} counts cannot be told from 0."
+        return "The count is clearly above 0." if rows == 1 else f"All {rows:,} counts are clearly above 0."
+    return f"{rows - above:,} of {rows:,} counts are not clearly above 0."

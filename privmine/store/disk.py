@@ -11,6 +11,7 @@ that a file is taken at its word for the transactions of a unit.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
@@ -113,11 +114,12 @@ def open_store(path: Path, memory_limit: int | None = None) -> Transactions:
         facts = opened.facts
         universe = Universe.of(_labels(opened), given=facts["given"] is True)
         unit, origin = Unit(**facts["unit"]), Origin(**{**facts["origin"], **_pairs(facts["origin"])})
+        words = (unit.name, origin.layout, origin.source, *chain(*origin.guessed, *origin.columns))
     except (PrivmineError, TypeError, ValueError, KeyError, UnicodeError):
         # A file that was written by something else, checksums and all.
         flawed = True
     else:
-        flawed = len(universe) != store.item_count
+        flawed = len(universe) != store.item_count or not all(isinstance(word, str) for word in words)
     if flawed:
         raise changed(path)
     if not unit.is_transaction:
@@ -133,7 +135,10 @@ _AT_ITS_WORD: Final = (
 
 def _opened(path: Path) -> OpenFile:
     opened = open_sections(path, _ARRAYS)
-    if opened.sections["offsets"].length < 1 or not isinstance(opened.facts.get("items"), int):
+    labels = opened.sections["labels" if opened.sections["labels"].kind == "<i8" else "label_ends"].length
+    # Whoever counts makes room for so many items, so that there must be as many labels in the file.
+    items = opened.facts.get("items")
+    if opened.sections["offsets"].length < 1 or type(items) is not int or items != labels:
         raise changed(path)
     return opened
 

@@ -143,13 +143,23 @@ def open_sections(path: Path, kinds: Mapping[str, str]) -> OpenFile:
     footer = octets[start : start + footer_length].tobytes()
     if zlib.crc32(footer, zlib.crc32(head)) != checksum:
         raise changed(path)
-    facts = json.loads(footer)
-    sections = {name: Section(**section) for name, section in facts.pop("arrays").items()}
-    last = max((section.stop for section in sections.values()), default=0)
-    wrong = [name for name, kind in kinds.items() if name not in sections or sections[name].kind not in kind.split()]
-    if wrong or last > start:
+    try:
+        facts = json.loads(footer)
+        arrays = facts.pop("arrays")
+        sections = {name: Section(**arrays[name]) for name in kinds}
+        right = all(_lies_well(section, kinds[name], start) for name, section in sections.items())
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        # Written by something else, checksum and all.
+        right = False
+    if not right:
         raise changed(path)
     return OpenFile(path, octets, sections, facts)
+
+
+def _lies_well(section: Section, kinds: str, end: int) -> bool:
+    """Whether an array has one of these types, and lies between the head of the file and its footer."""
+    whole = all(type(number) is int and number >= 0 for number in (section.start, section.length, section.checksum))
+    return whole and section.kind in kinds.split() and _HEAD.size <= section.start and section.stop <= end
 
 
 def changed(path: Path) -> DataError:

@@ -19,7 +19,7 @@ def all_components(distribution: str | None = None) -> list[Registered]:
     known = registry()
     if distribution is not None and all(found.distribution != distribution for found in known.components.values()):
         failed = [failure.reason for failure in known.failures if failure.distribution == distribution]
-        hint = f"It failed to load: {failed[0]}" if failed else "Is it installed, and has it an entry point?"
+        hint = f"It failed to load: {failed[0]}" if failed else "Is it installed, and does it have an entry point?"
         raise UnknownNameError(
             "distribution with components",
             distribution,

@@ -52,11 +52,12 @@ def class_flaws(component: object, stage: str) -> Iterator[Flaw]:
     except PluginError as error:
         yield Flaw("component", str(error))
     if _can_be_changed(component):
-        yield Flaw("frozen", f"its attributes can be set; decorate {cls.__name__} with attrs.frozen.")
+        yield Flaw("frozen", f"its attributes can be set. Decorate {cls.__name__} with attrs.frozen.")
     if stage in DATA_STAGES and not privacy_argument(cls):
         yield Flaw(
             "documented",
-            f"the docstring of {cls.__name__} has no `Privacy:` paragraph: which queries, why that sensitivity.",
+            f"the docstring of {cls.__name__} has no `Privacy:` paragraph. Write which queries it asks, and why their "
+            "sensitivity is right.",
         )
     yield from _pickle_flaws(component)
 
@@ -83,10 +84,10 @@ def _pickle_flaws(component: object) -> Iterator[Flaw]:
         # What is pickled here was made here.
         copy = pickle.loads(pickle.dumps(component))  # noqa: S301
     except Exception as error:  # noqa: BLE001 - pickling fails in many ways
-        yield Flaw("pickle", f"it cannot be pickled ({type(error).__name__}: {error}); keep its fields plain values.")
+        yield Flaw("pickle", f"it cannot be pickled ({type(error).__name__}: {error}). Use plain values as fields.")
         return
     if type(copy) is not type(component) or repr(copy) != repr(component):
-        yield Flaw("pickle", f"pickling makes another component of it: {copy!r}, not {component!r}.")
+        yield Flaw("pickle", f"it is another component after pickling: {copy!r}, not {component!r}.")
 
 
 def run_flaws(pipeline: Pipeline, stage: str, case: TrialCase) -> Iterator[Flaw]:
@@ -122,7 +123,7 @@ def trial_flaws(trial: Trial, stage: str) -> Iterator[Flaw]:
         return  # What follows such a look is of the kit's making.
     for finding in accounting(trial.trace):
         if finding.stage == stage and finding.rule in _PRICES:
-            yield Flaw("charges", f"{finding.message}; leave noise and charges to the curator.")
+            yield Flaw("charges", f"{finding.message}. Leave noise and charges to the curator.")
             return
     if trial.ended_before(stage):
         yield error_flaw(trial.trace, stage)
@@ -135,24 +136,24 @@ def _read_flaws(trial: Trial, stage: str) -> Iterator[Flaw]:
     for name in trial.reads(stage):
         yield Flaw(
             "data",
-            f"it reads the data outside the curator (store.{name}); ask the curator, which charges for the look.",
+            f"it reads the data outside the curator (store.{name}). Ask the curator, which charges for it.",
         )
 
 
 def error_flaw(trace: Trace, stage: str) -> Flaw:
-    """What it means that a run ended before the stage had a valid result."""
+    """The flaw of a run that ended before the stage had a valid result."""
     error = trace.failure
     if trace.failed_stage != stage:
         return Flaw(
             "total",
-            f"it could not be tried, since {trace.failed_stage} failed before it ({error}); "
-            "name a method that it belongs to: check_component(…, method=NAME).",
+            f"it could not be tried, since {trace.failed_stage} failed before it ({error}). "
+            "Name a method that it belongs to: check_component(…, method=NAME).",
         )
     if isinstance(error, StageError):
         cause = error.__cause__
         if isinstance(cause, BudgetError):
             return Flaw("charges", f"it overspends: {cause}")
-        return Flaw("total", f"it has no result: {type(cause).__name__}: {cause}")
+        return Flaw("total", f"it returned no result: {type(cause).__name__}: {cause}")
     if isinstance(error, ContractError):
         return Flaw("result", error.flaw)
     return Flaw("component", str(error))
@@ -164,14 +165,14 @@ def _meter_flaws(trial: Trial) -> Iterator[Flaw]:
     if spent != charged:
         yield Flaw(
             "charges",
-            f"the meter says {spent}, but the charges sum to {charged or 'nothing'}; leave it alone.",
+            f"the meter says {spent}, but the charges sum to {charged or 'nothing'}. Do not touch the meter.",
         )
 
 
 def _counts_flaws(result: object) -> Iterator[Flaw]:
     if isinstance(result, NoisyCounts):
         if len(set(result.itemsets)) < len(result.itemsets):
-            yield Flaw("result", "it reports an itemset twice; combine what several bases tell of it.")
+            yield Flaw("result", "it reports an itemset twice. Combine the counts of several bases.")
         if min(*result.standard_errors.tolist(), result.total_error, 0.0) < 0:
             yield Flaw("result", "a standard error is negative.")
         yield from _law_flaws(result)
@@ -188,7 +189,7 @@ def _law_flaws(counts: NoisyCounts) -> Iterator[Flaw]:
         except ContractError as flaw:
             yield Flaw("result", str(flaw))
         if isinstance(law, NoiseSum) and not isclose(law.standard_error, error, rel_tol=1e-6, abs_tol=1e-9):
-            yield Flaw("result", "a standard error is not that of its law of noise; intervals would be wrong.")
+            yield Flaw("result", "a standard error does not match its law of noise, so intervals would be wrong.")
 
 
 def _repetition_flaws(first: Trial, second: Trial, stage: str) -> Iterator[Flaw]:
@@ -196,7 +197,7 @@ def _repetition_flaws(first: Trial, second: Trial, stage: str) -> Iterator[Flaw]
     if not same(*results) or first.charges_of(stage) != second.charges_of(stage):
         yield Flaw(
             "deterministic",
-            "the same seed gives another result; take randomness from the curator only, and sort what has no order.",
+            "the same seed gives another result. Take randomness from the curator only, and sort what has no order.",
         )
 
 
@@ -216,14 +217,14 @@ def _replay_flaws(first: Trial, other: Trial, stage: str) -> Iterator[Flaw]:
     elif difference.rule == "result":
         yield Flaw(
             "data",
-            "its result changes with the data although all noisy answers are the same; "
-            "something exact reaches the result.",
+            "its result changes with the data although all noisy answers are the same. "
+            "Something exact reaches the result.",
         )
     else:
         yield Flaw(
             "data",
             "it asks other questions of other data although all noisy answers so far are the same "
-            f"({difference.message}); decide by noisy answers only.",
+            f"({difference.message}). Decide by noisy answers only.",
         )
 
 
@@ -237,6 +238,6 @@ def _fingerprint(component: object) -> tuple[str, bytes]:
 def _changes(component: Any, before: tuple[str, bytes], case: TrialCase) -> Iterator[Flaw]:
     after = _fingerprint(component)
     if after[0] != before[0]:
-        yield Flaw("repr", "its repr is another after a run; show parameters and nothing else.", str(case))
+        yield Flaw("repr", "its repr changes in a run. Show parameters and nothing else.", str(case))
     elif after[1] != before[1]:
-        yield Flaw("state", "it is changed by a run; a component keeps nothing from one run to the next.", str(case))
+        yield Flaw("state", "a run changes it. A component must keep nothing from one run to the next.", str(case))

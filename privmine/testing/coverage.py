@@ -66,7 +66,7 @@ def coverage_flaws(pipeline: Pipeline) -> Iterator[Flaw]:
         try:
             sentence = coverage_problem(list(_results(tried, case)), case, biased)
         except PrivmineError as error:
-            yield Flaw("total", f"it has no result: {error.__cause__ or error}", str(case))
+            yield Flaw("total", f"it returned no result: {error.__cause__ or error}", str(case))
             return
         if sentence:
             yield Flaw("coverage", sentence, str(case))
@@ -74,7 +74,7 @@ def coverage_flaws(pipeline: Pipeline) -> Iterator[Flaw]:
 
 
 def _results(pipeline: Pipeline, case: TrialCase) -> Iterator[NoisyCounts]:
-    """What many runs count; no releases are made of it, which would take most of the time."""
+    """The counts of many runs, without making releases, which would take most of the time."""
     database, noise = case.transactions(), SimulatedNoise(SEED)
     request = Wish(**case.request()).request(database)
     for _ in range(RUNS):
@@ -178,7 +178,7 @@ def _problems(name: str, reports: list[_Report], truth: int, centre: float) -> I
 
 @cache
 def _surely(runs: int) -> float:
-    """A probability that so many of all runs are evidence for: it is at least this, but for a false alarm."""
+    """A lower bound on a probability from so many of all runs, wrong only in a false alarm."""
     return lower_limit(runs, RUNS, FALSE_ALARM / _TESTS)
 
 

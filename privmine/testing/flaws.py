@@ -39,7 +39,7 @@ class FlawedComponentError(AssertionError):
 
 
 def gathered(flaws: Iterable[Flaw]) -> list[Flaw]:
-    """The first flaw of each contract; the same trouble on every database would bury the others."""
+    """The first flaw of each contract, so that a flaw on every database does not hide the others."""
     first: dict[str, Flaw] = {}
     for flaw in flaws:
         known = first.get(flaw.contract)

@@ -1,4 +1,4 @@
-"""A store under guard, which notices whoever looks at the data around the curator.
+"""A guarded store, which notices reads that bypass the curator.
 
 What comes of such a look may not show in any result. It is a mistake all the same, and the author should
 hear of it by name.
@@ -18,7 +18,7 @@ from privmine.store.abstract import Store
 
 @define
 class Guard:
-    """Notes who reads the data while no curator is at work.
+    """Records who reads the data while no curator is at work.
 
     Attributes:
         trace: knows which stage runs, and whether a curator works on a question of it.
@@ -29,7 +29,7 @@ class Guard:
     looks: dict[str, list[str]] = field(factory=dict)
 
     def require_work(self, name: str) -> None:
-        """Let a curator pass, and what the engine reads between the stages; stop a component."""
+        """Allow reads by a curator and by the engine between stages; stop a component."""
         if self.trace.in_stage and not self.trace.at_work:
             self.looks.setdefault(self.trace.stage, []).append(name)
             # The error is only a way to stop: a component might swallow it.

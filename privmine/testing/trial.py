@@ -1,4 +1,4 @@
-"""One try of a component: a pipeline runs on made-up data, recorded as in an audit, with the store under guard."""
+"""One trial of a component: a pipeline runs on made-up data, recorded as in an audit, with a guarded store."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from privmine.testing.trial_cases import Baskets, TrialCase
 
 @frozen
 class Trial:
-    """What came of a try.
+    """The result of a trial.
 
     Attributes:
         trace: what was asked and answered, what the stages returned, and how the run ended.
@@ -35,7 +35,7 @@ class Trial:
         return self.trace.meter.charges if self.trace.meter else ()
 
     def reads(self, stage: str) -> Iterable[str]:
-        """What a stage read of the data around the curator."""
+        """What a stage read of the data without the curator."""
         return self.guard.read_by(stage)
 
     def charges_of(self, stage: str) -> tuple[Charge, ...]:

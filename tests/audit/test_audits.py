@@ -204,7 +204,7 @@ def test_requests_that_are_not_taken_are_counted() -> None:
     report = audit(Clumsy(limit=5, error=InputError), effort=TINY)
     assert report.verdict == "holds"
     assert 0 < report.replays.turned_down < 10
-    assert f"taken on {10 - report.replays.turned_down} of them" in str(report)
+    assert f"accepted {10 - report.replays.turned_down} of these requests" in str(report)
     assert report.to_dict()["turned_down"] == report.replays.turned_down
 
 

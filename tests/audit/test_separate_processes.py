@@ -107,7 +107,7 @@ def test_what_is_kept_from_run_to_run_is_found(keeping) -> None:
     assert report.verdict == "violates"
     (finding,) = report.counterexample.findings
     assert (finding.rule, finding.stage) == ("result", "select_elements")
-    assert "keeps something of the data from run to run" in finding.message
+    assert "keeps data from one run to the next" in finding.message
     assert not report.counterexample.repeats
     assert keeping.KNOWN.keys() == {2}  # from the replay above
 

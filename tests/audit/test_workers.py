@@ -108,7 +108,7 @@ def impatient(ending) -> Iterator[Workers]:
 @pytest.mark.parametrize(
     ("how", "told"),
     [
-        ("sleep", "It took longer than 1 seconds for one batch of runs"),
+        ("sleep", "One batch of runs took longer than 1 seconds"),
         ("exit", "A process ended with exit code 3 while it was audited"),
         ("crash", "A process ended by the signal SIGSEGV while it was audited"),
     ],

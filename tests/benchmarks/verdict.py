@@ -17,6 +17,7 @@ import numpy as np
 from common import content, dataset, lists, parser
 
 import privmine as pm
+from privmine.release.verdict import told_from_zero
 
 #: The datasets on which verdicts are tried.
 DATASETS = ("groceries", "retail", "mushroom", "BMS-WebView-2", "kosarak_first69999")
@@ -88,7 +89,7 @@ def verdicts(name: str, data: pm.Transactions, runs: int, method: str, k: int, e
         rows, covered = rows + len(inside), covered + sum(inside)
         last = inside[-len(inside) // 4 :]
         last_rows, last_covered = last_rows + len(last), last_covered + sum(last)
-        above = [low > 0 for low, _ in release.intervals()]
+        above = told_from_zero(release).tolist()
         told += sum(above)
         wrongly += sum(bool(yes) and not count for yes, count in zip(above, exact, strict=True))
         zero += len(above) - sum(above)

@@ -72,7 +72,7 @@ def test_a_list_of_commands_has_the_first_line_of_each_help(group: OpenGroup) ->
 
 
 @pytest.mark.parametrize("option", ["--version", "--help", "-h"])
-@pytest.mark.parametrize("plugins", ["", "privmine-tf,privmine-bases,privmine-plus,privmine-paper"])
+@pytest.mark.parametrize("plugins", ["", "privmine-tf,privmine-bases,privmine-plus,privmine-paper,privmine-spark"])
 def test_what_needs_no_command_imports_none(option: str, plugins: str, run_python, tmp_path) -> None:
     """The version and the list of commands come without numpy, also where plugins are installed."""
     code = f"""

@@ -157,3 +157,58 @@ def test_tables_fit_the_screen(columns: int) -> None:
         assert lines[start].split() == " ".join(table.columns).split()
         for line, row in zip(lines[start + 1 :], table.rows, strict=False):
             assert line.split() == " ".join(row).split()
+
+
+def test_several_questions_are_answered_in_a_sentence_each(privmine) -> None:
+    """With the figures below, and what they were simulated on; the same as from Python."""
+    asked = ["--transactions", "800", "--like", "zipf", "--method", "privbasis", "--runs", "2"]
+    code, out, err = privmine("plan", "-k", "5,80", "-e", "0.5,1", *asked)
+    assert (code, err) == (0, "")
+    made = pm.plan(k=[5, 80], epsilon=["0.5", 1], transactions=800, like="zipf", method="privbasis", runs=2)
+    for sentence in made.advice.sentences():
+        assert sentence in out
+    assert "Simulated on 800 transactions" in out
+    assert "Nothing private is read" in out
+    assert out.count("privbasis") >= 8
+
+
+def test_advice_as_json(privmine) -> None:
+    """For programs, beside the plan of what is sensible."""
+    asked = ["--like", "zipf", "--transactions", "800", "--method", "privbasis", "--runs", "2", "--json"]
+    code, out, _ = privmine("plan", "--k", "5,80", "--epsilon", "1", *asked)
+    found = json.loads(out)
+    assert code == 0
+    assert [row["k"] for row in found["advice"]["forecasts"]] == [5, 80]
+    assert found["k"] == found["advice"]["sensible"]["k"]
+
+
+def test_the_epsilon_for_a_sentence(privmine) -> None:
+    """And the forms, where it is not understood."""
+    asked = ["--like", "zipf", "--transactions", "2000", "--method", "privbasis", "--runs", "2"]
+    code, out, _ = privmine("plan", *asked, "--wanted", "find everything above 10 %")
+    assert code == 0
+    assert out.startswith("Wanted: to find everything above 10 %, spend ε = ")
+    code, _, err = privmine("plan", *asked, "--wanted", "everything")
+    assert code == 2
+    assert '"tell 2 % from 3 %" or "find everything above 2 %"' in err
+
+
+def test_private_transactions_are_not_read_for_likeness(privmine, tmp_path) -> None:
+    """The shell names its own option, and the file is not read without it."""
+    path = tmp_path / "orders.csv"
+    path.write_text("order,item\n" + "".join(f"{row},{item}\n" for row in range(60) for item in "abc"))
+    code, out, err = privmine("plan", "-k", "3", "-e", "1", "--like", str(path))
+    assert (code, out) == (2, "")
+    assert "say so: --like-is-public" in err
+    code, out, _ = privmine("plan", "-k", "3", "-e", "1", "--like", str(path), "--like-is-public", "--runs", "2")
+    assert code == 0
+    assert "60 transactions over 3 items" in out
+
+
+def test_a_plan_learns_from_a_release(privmine, tmp_path) -> None:
+    """Its file is enough."""
+    path = tmp_path / "may.csv"
+    pm.mine(pm.groceries(), 30, 5).save(path)
+    code, out, _ = privmine("plan", "-k", "10", "-e", "1", "--like", str(path), "--method", "privbasis", "--runs", "2")
+    assert code == 0
+    assert "an earlier release of 30 itemsets" in out

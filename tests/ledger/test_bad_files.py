@@ -17,6 +17,7 @@ import pytest
 
 from privmine.errors import LedgerError
 from privmine.ledger import Ledger
+from privmine.ledger.file import _explained, _make_durable
 
 
 def foreign_database(path: Path, *statements: str) -> None:
@@ -95,8 +96,9 @@ def test_a_bad_file_is_left_alone(path: Path, kind: str) -> None:
         lambda: ledger.init("new", epsilon=1),
     ]
     for use in uses:
-        with pytest.raises(LedgerError, match=message):
+        with pytest.raises(LedgerError, match=message) as caught:
             use()
+        assert str(path) in str(caught.value)
     assert contents(path.parent) == before
 
 
@@ -248,3 +250,40 @@ def test_a_link_to_nothing_is_told(path: Path) -> None:
     path.symlink_to(target)
     assert Ledger(path).init("visits", 1).name == "visits"
     assert [made.name for made in Ledger(target).show()] == ["orders", "visits"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        ("SQLITE_BUSY", "was locked by another process for more than 2.5 s"),
+        ("SQLITE_LOCKED_SHAREDCACHE", "was locked by another process"),
+        ("SQLITE_READONLY_DIRECTORY", "cannot be written"),
+        ("SQLITE_CANTOPEN_ISDIR", "cannot be opened"),
+        ("SQLITE_PERM", "cannot be opened"),
+        ("SQLITE_AUTH", "cannot be opened"),
+        ("SQLITE_IOERR_READ", "could not be read or written completely (what SQLite said)"),
+        ("SQLITE_FULL", "could not be read or written completely (what SQLite said)"),
+        ("SQLITE_NOTADB", "is not a ledger"),
+        ("SQLITE_CORRUPT", "what SQLite said"),
+        ("", "what SQLite said"),
+    ],
+)
+def test_an_error_of_sqlite_is_told_by_what_it_means(kind: str, words: str) -> None:
+    """Each names the file; what nobody foresaw is told as damage, with the words of SQLite."""
+    error = sqlite3.OperationalError("what SQLite said")
+    error.sqlite_errorname = kind
+    told = str(_explained(error, Path("budget.db"), timeout=2.5))
+    assert words in told
+    assert "budget.db" in told
+
+
+def test_a_charge_outlives_a_power_cut(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """SQLite syncs file and folder at each commit, and so does the step that gives a new ledger its name."""
+    synced = []
+    monkeypatch.setattr(os, "fsync", lambda place: synced.append(os.fstat(place)))
+    Ledger(path).init("orders", epsilon=1)
+    assert path.parent.stat().st_ino in {place.st_ino for place in synced}
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        _make_durable(connection)
+        assert connection.execute("PRAGMA synchronous").fetchone() == (3,)
+        assert connection.execute("PRAGMA journal_mode").fetchone() == ("delete",)

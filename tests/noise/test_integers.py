@@ -25,6 +25,7 @@ QUERIES = [
     queries.ItemCutoff(3, 1, 3),
     queries.HeldHistogram((0, 1), [(0,), (0, 1)]),
     queries.RankSupport(2),
+    queries.RankAtFrequency(Fraction(1, 3), 4),
     queries.WeightedSupports(1, 3, [0, 6, 3, 2]),
     queries.SumQuery(lambda transaction: [len(transaction)], 1, 3),
     queries.TruncatedSupports(k=2, max_length=2, item_count=3, gamma=1),

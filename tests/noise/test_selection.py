@@ -343,3 +343,13 @@ def test_an_astronomic_size_keeps_the_digits_that_count(size):
     with localcontext(prec=400):
         cut = Fraction(_decimal(size, 128))
     assert 0 <= size - cut <= Fraction(size, 2 ** (128 + 63))
+
+
+@pytest.mark.parametrize("bits", [8, 64, 200])
+@pytest.mark.parametrize("size", [1, 12345, 2**64 + 1, 2**300 + 2**100 + 1, 3**4000])
+def test_an_astronomic_size_keeps_more_digits_than_the_ladder_has(size, bits):
+    """It is cut to a relative error of 2^(−bits−63), and never made larger; a size of few bits is kept whole."""
+    with localcontext(working_context(5000)):
+        kept = Fraction(_decimal(size, bits))
+    assert 0 <= size - kept <= Fraction(size, 2 ** (bits + 63))
+    assert kept == size or size.bit_length() > bits + 64

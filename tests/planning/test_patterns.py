@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import privmine as pm
 from privmine.model import Elements
-from privmine.planning.patterns import NO_PATTERN, ORDERS, WEIGHTS, arrangements
+from privmine.planning.patterns import EXTREME, NO_PATTERN, ORDERS, WEIGHTS, arrangements
 from privmine.planning.planner import _Planner
 from privmine.planning.rehearsal import Rehearsal, made_up_baskets
 from privmine.planning.sizes import ranges, size_errors
@@ -52,9 +52,16 @@ def test_what_holds_no_pairs_alone_stays_as_it_is(itemsets: tuple[tuple[int, ...
 
 @pytest.mark.parametrize(("items", "pairs"), [(300, 20), (50, 300)])
 def test_large_ones_are_arranged_fewer_times(items: int, pairs: int) -> None:
-    """Bases for many items or pairs take seconds to build, so that each kind of chance is tried once."""
+    """Bases for many items or pairs take long to build, so that only what may be extreme is tried, once each."""
     elements = Elements(range(items), list(combinations(range(items), 2))[:pairs])
-    assert len(list(arrangements(elements))) == len(ORDERS) + len(WEIGHTS)
+    assert {name for name, _ in arrangements(elements)} == EXTREME < set(ORDERS) | set(WEIGHTS)
+    assert len(list(arrangements(elements))) == len(EXTREME)
+
+
+def test_all_pairs_are_arranged_once() -> None:
+    """Where every pair was chosen, no pattern differs from another one."""
+    elements = Elements(range(13), list(combinations(range(13), 2)))
+    assert [set(arranged.itemsets) for _, arranged in arrangements(elements)] == [set(elements.itemsets)]
 
 
 @pytest.mark.statistics

@@ -37,7 +37,7 @@ def test_noise_in_words_and_in_files() -> None:
 @pytest.mark.parametrize("values", [{"distribution": "cauchy", "scale": "1"}, {"distribution": "laplace", "scale": 1}])
 def test_unknown_noise_in_a_file_is_refused(values: dict[str, object]) -> None:
     """A file may come from anybody, or from a later version."""
-    with pytest.raises(InputError, match="no noise that this version"):
+    with pytest.raises(InputError, match="does not know this noise"):
         noise_from_dict(values)
 
 
@@ -75,7 +75,7 @@ def test_noise_for_moments_in_files_and_in_simulations() -> None:
 def test_a_number_of_variables_that_no_noise_has_is_refused(variables: object) -> None:
     """A file may come from anybody; a thousand variables are the most."""
     values = {"distribution": "discrete elliptope", "scale": "1", "variables": variables}
-    with pytest.raises(InputError, match="no noise that this version"):
+    with pytest.raises(InputError, match="does not know this noise"):
         noise_from_dict(values)
     for most in ("1", "1000"):
         assert noise_from_dict(values | {"variables": most}) == DiscreteElliptope(1, int(most))

@@ -79,8 +79,8 @@ def test_the_receipt_in_more_words() -> None:
     assert "Assumes: the items are public" in lines
     assert "Note: A clique was split." in lines
     (total,) = (line for line in lines if line.startswith("Total"))
-    assert "in 1 charge for one" in total
-    assert total.endswith("ε = 2")
+    assert "in 1 charge if one" in total
+    assert total.endswith("; ε = 2 if one replaces another")
     assert receipt(dataset="orders").head()[-1] == "Charged to: orders"
 
 
@@ -134,9 +134,9 @@ def _measured(**changes: object) -> dict[str, object]:
     ("forged", "match"),
     [
         # The words say another unit than the field does, or the other way round.
-        (_forged(unit={"name": "customer", "baskets": 1, "merged": True}), "who is protected twice"),
-        (_forged(protects=receipt(unit=Unit("customer", 5)).protects), "who is protected twice"),
-        (_forged(n_public=True), "who is protected twice"),
+        (_forged(unit={"name": "customer", "baskets": 1, "merged": True}), "different units of protection"),
+        (_forged(protects=receipt(unit=Unit("customer", 5)).protects), "different units of protection"),
+        (_forged(n_public=True), "different units of protection"),
         # A unit of more transactions than the noise was drawn for: 2/3 buys scale 3, which is no more than 2 of them.
         (
             _forged(unit=asdict(Unit("customer", 3)), protects=receipt(unit=Unit("customer", 3)).protects),
@@ -149,10 +149,10 @@ def _measured(**changes: object) -> dict[str, object]:
             ),
             "costs more than was charged",
         ),
-        (_with_last_charge(noise={"distribution": "discrete laplace", "scale": "30"}), "other noise"),
+        (_with_last_charge(noise={"distribution": "discrete laplace", "scale": "30"}), "contradict each other"),
         (
             _with_last_charge(noise={"distribution": "laplace", "scale": "3"}, mechanism="laplace of scale 3"),
-            "other noise",
+            "contradict each other",
         ),
         (_forged(protects=receipt(private=False).protects), "simulated release is private"),
         (_forged(noise=SimulatedNoise(1).name), "simulated release is private"),
@@ -170,7 +170,7 @@ def _measured(**changes: object) -> dict[str, object]:
                     _measured(epsilon="2/3") | {"noise": {"distribution": "discrete laplace", "scale": "30"}},
                 ]
             ),
-            "other noise",
+            "contradict each other",
         ),
         (_forged(definition="ε-ish"), "does not know"),
         (_with_last_charge(noise={"distribution": "discrete laplace"}), "not a receipt"),

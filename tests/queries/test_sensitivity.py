@@ -22,6 +22,7 @@ from privmine.queries import (
     MomentMatrix,
     PairSupports,
     Query,
+    RankAtFrequency,
     RankGap,
     RankSupport,
     StateCounts,
@@ -77,6 +78,12 @@ QUERIES: dict[type[Query], st.SearchStrategy[Query]] = {
     ),
     MomentMatrix: st.sets(st.integers(0, ITEMS - 1)).map(MomentMatrix),
     StateCounts: st.sets(st.integers(0, 7)).map(lambda states: StateCounts((0, 2, 4), sorted(states))),
+    RankAtFrequency: st.builds(
+        RankAtFrequency,
+        theta=st.fractions(Fraction(1, 20), 1, max_denominator=20),
+        most=st.integers(1, 30),
+        max_length=st.none() | st.integers(1, 3),
+    ),
     RankSupport: st.builds(RankSupport, rank=st.integers(1, 40), max_length=st.none() | st.integers(1, 3)),
     BinCounts: some_itemsets.map(BinCounts),
     LengthHistogram: st.builds(

@@ -59,7 +59,11 @@ def test_what_came_and_went_is_told(tmp_path: Any) -> None:
     assert len(comparison.to_pandas()) == len(comparison)
     assert not comparison.private
     assert comparison.lines()[0] in repr(comparison)
-    comparison.plot().figure.savefig(tmp_path / "changes.png")
+    axes = comparison.plot()
+    axes.figure.savefig(tmp_path / "changes.png")
+    drawn = axes.figure.canvas.get_renderer()
+    heading = axes.title if axes.get_title() else axes._left_title
+    assert not heading.get_window_extent(drawn).overlaps(axes.get_legend().get_window_extent(drawn))
     first.compare(first).plot().figure.savefig(tmp_path / "none.png")
 
 

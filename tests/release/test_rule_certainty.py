@@ -70,7 +70,7 @@ def test_rules_that_rest_on_nothing_are_left_out() -> None:
         (("b",), ("a",)),
     ]
     assert (found.left_out.near_zero, found.left_out.by_chance, found.left_out.incomplete) == (2, 2, 2)
-    assert str(found.left_out).startswith("6 rules are not shown: 2 rest on a count that cannot be told from 0")
+    assert str(found.left_out).startswith("6 rules are not shown: 2 rest on a count that is not clearly above 0")
 
 
 def test_values_stay_within_their_ranges() -> None:

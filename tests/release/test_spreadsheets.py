@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zipfile
 from importlib.metadata import version
 from typing import Any
 
@@ -153,3 +154,19 @@ def test_receipts_and_ledgers_are_readable(release, tmp_path) -> None:
     assert "orders: ε = 3 left of ε = 3" in repr(ledger)
     assert "<td>orders</td><td>transaction</td><td>ε = 3</td><td>ε = 0</td><td>ε = 3</td>" in ledger._repr_html_()
     assert "budget.db" in pm.Ledger(tmp_path / "other" / "budget.db")._repr_html_()
+
+
+def test_a_small_workbook_that_unpacks_to_much_is_refused(tmp_path) -> None:
+    """Before the library that reads it holds its parts in memory."""
+    path, bomb = tmp_path / "a.xlsx", tmp_path / "bomb.xlsx"
+    pm.mine([["a", "b"]] * 20, 2, 1, simulate=True, seed=1).save(path)
+    with zipfile.ZipFile(path) as packed, zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED) as out:
+        for name in packed.namelist():
+            with out.open(name, "w") as part:
+                part.write(packed.read(name))
+                for _ in range(130 if name == "xl/styles.xml" else 0):
+                    part.write(b" " * (1 << 20))
+    assert bomb.stat().st_size < 1 << 20
+    with pytest.raises(DataError, match="unpacks to more than 128 MiB"):
+        pm.load(bomb)
+    assert pm.load(path).itemsets

@@ -19,6 +19,7 @@ from privmine.release import FrequentItemset, Release
 from privmine.release.chosen import Chosen, chosen_intervals
 from privmine.release.intervals import NormalLaw, TabulatedLaw
 from privmine.release.tails import tail_of
+from privmine.release.verdict import told_from_zero
 
 LAW = NoiseSum(DiscreteLaplace(10), ((4, 1.0),))  # a standard error of 28
 
@@ -82,17 +83,17 @@ def test_rows_far_above_the_cutoff_have_the_interval_of_their_noise() -> None:
 
 
 def test_a_verdict_in_words() -> None:
-    """What can be told from 0, from which rank on the order is chance, what is found, what may be missing."""
+    """What is clearly above 0, from which rank on the order is chance, what is found, what may be missing."""
     release = made_up([1000.0, 500.0, 150.0, 140.0, 135.0], Chosen(500, 130.0))
     verdict = release.verdict
     assert (verdict.rows, verdict.above_zero, verdict.clear_order, verdict.doubtful) == (5, 2, 2, 3)
     words = " ".join(verdict.lines(release))
-    assert "3 of 5 counts cannot be told from 0." in words
+    assert "3 of 5 counts are not clearly above 0." in words
     assert "mostly noise" in words
     assert "From rank 3 on the order is a matter of chance" in words
     assert verdict.found_from is not None
     assert f"at least {verdict.found_from:,.0f} transactions" in words
-    assert "up to 3 of the 5 most frequent ones may be missing" in words
+    assert "up to 3 of the 5 most frequent itemsets may be missing" in words
 
 
 @pytest.mark.parametrize(
@@ -100,9 +101,9 @@ def test_a_verdict_in_words() -> None:
     [
         ([], Chosen(0), "Nothing is listed"),
         ([500.0], Chosen(1), "There is only one row."),
-        ([500.0], None, "The count can be told from 0."),
+        ([500.0], None, "The count is clearly above 0."),
         ([500.0, 0.0], Chosen(2), "Every row is more frequent than the last one."),
-        ([500.0, 499.0], Chosen(2), "no count can be told from the last one"),
+        ([500.0, 499.0], Chosen(2), "no count is clearly above the last one"),
     ],
 )
 def test_small_releases_have_a_verdict(counts: list[float], chosen: Chosen | None, words: str) -> None:
@@ -125,6 +126,25 @@ def test_every_export_has_the_verdict(tmp_path: Any) -> None:
         loaded = pm.load(tmp_path / name)
         assert loaded == release
         assert loaded.verdict == release.verdict
+
+
+def test_what_is_told_from_0_is_not_0() -> None:
+    """Of 200 listed counts most are 0: of those that can be told from 0, few are, where intervals alone tell many."""
+    generator = np.random.default_rng(4)
+    told, wrong, found, by_interval, by_interval_wrong = 0, 0, 0, 0, 0
+    for _ in range(60):
+        exact = np.where(np.arange(3000) < 12, 300.0, 0.0)
+        noisy = exact + generator.laplace(0, 10, (4, 3000)).sum(axis=0)
+        order = np.argsort(-noisy)
+        release = made_up(noisy[order[:200]].tolist(), Chosen(3000, float(noisy[order[200]])))
+        sure, zero = told_from_zero(release), exact[order[:200]] == 0
+        told, wrong, found = told + sure.sum(), wrong + (sure & zero).sum(), found + (sure & ~zero).sum()
+        above = np.array([low > 0 for low, _ in release.intervals()])
+        by_interval, by_interval_wrong = by_interval + above.sum(), by_interval_wrong + (above & zero).sum()
+        assert release.verdict.above_zero == sure.sum()
+    assert found >= 0.99 * 60 * 12
+    assert by_interval_wrong / by_interval > 0.2
+    assert wrong / told <= 0.08
 
 
 def test_an_earlier_file_says_what_it_cannot() -> None:

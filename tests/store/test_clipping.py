@@ -18,6 +18,18 @@ def test_what_fits_is_left_as_it_is():
     assert clip([2, 0, -3], 3, 5, 5) == {0: 2, 2: -1}
 
 
+def test_what_the_squares_forbid_is_left_for_later_entries():
+    """Both limits hold at once: what the second takes off an entry counts towards the first for others."""
+    assert clip([9, 9], 2, 10, 30) == {0: 5, 1: 2}
+    assert clip([9, 9], 2, 6, 30) == {0: 5, 1: 1}
+
+
+def test_the_function_gets_the_transaction():
+    """And each limit is kept: 4 and 7 are cut by the sum of 10, or by squares that sum to 41."""
+    assert contribute(list, (4, 7), 2, 10) == [4, 6]
+    assert contribute(list, (4, 7), 2, 10, 41) == [4, 5]
+
+
 @given(
     values=st.lists(st.integers(-9, 9), max_size=6),
     l1=st.integers(1, 30),

@@ -183,22 +183,82 @@ def test_rows_that_are_no_sets_are_refused_whoever_wrote_them(tmp_path, offsets,
         {"unit": {"name": "customer", "baskets": 0, "merged": False}},
         {"unit": {"name": "customer"}, "more": 1},
         {"origin": {}},
+        {"items": 10**9},
+        {"items": True},
+        {"unit": {"name": 5, "baskets": 1, "merged": False}},
+        {"arrays": None},
+        {"arrays": {"offsets": 3}},
     ],
 )
 def test_facts_that_make_no_sense_are_refused(path, facts) -> None:
-    """In a sentence, even with checksums that fit."""
-    whole = path.read_bytes()
-    tail = struct.Struct(f"<QI{len(disk_format.MARK)}s")
-    length, _, end = tail.unpack(whole[-tail.size :])
-    start = len(whole) - tail.size - length
-    footer = json.dumps({**json.loads(whole[start : start + length]), **facts}).encode()
-    head = whole[: len(disk_format.MARK) + 4]
-    path.write_bytes(whole[:start] + footer + tail.pack(len(footer), zlib.crc32(footer, zlib.crc32(head)), end))
+    """In a sentence, even with checksums that fit, and before memory is taken for what they claim."""
+    forge(path, lambda footer: {**footer, **facts})
     if facts.get("unit") == {"name": "customer"}:
         assert pm.read(path).unit.name == "customer"
         return
     with pytest.raises(DataError, match="has been changed"):
         pm.read(path)
+
+
+@pytest.mark.parametrize("footer", [b"[]", b"{}", b"1", b"null", b"nonsense", b"\xff", b"[" * 100_000])
+def test_a_footer_that_is_none_is_refused(path, footer) -> None:
+    """As any other change is, whatever it holds."""
+    forge(path, lambda _: footer)
+    with pytest.raises(DataError, match="has been changed"):
+        pm.read(path)
+
+
+@pytest.mark.parametrize("array", ["offsets", "items", "labels", "label_ends"])
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"kind": "<f8"},
+        {"kind": "|O8"},
+        {"kind": None},
+        {"start": -64},
+        {"start": 0},
+        {"start": 10**18},
+        {"start": 64.0},
+        {"length": -1},
+        {"length": 2**63},
+        {"length": "3"},
+        {"checksum": None},
+        {"more": 1},
+    ],
+    ids=str,
+)
+def test_an_array_that_lies_elsewhere_is_refused(path, array, change) -> None:
+    """Outside of the file, over its head, or of another type."""
+
+    def moved(footer):
+        footer["arrays"][array] |= change
+        return footer
+
+    forge(path, moved)
+    with pytest.raises(DataError, match="has been changed"):
+        pm.read(path)
+
+
+def test_names_in_a_file_cannot_steer_a_terminal(path) -> None:
+    """The file says what it was made of; that is shown with escapes, wherever it is printed."""
+    odd = "evil\x1b[2J\u202e"
+    forge(path, lambda footer: footer | {"origin": footer["origin"] | {"source": odd, "guessed": [[odd, odd]]}})
+    opened = pm.read(path)
+    assert "evil" in repr(opened)
+    assert repr(opened).isprintable()
+    assert str(opened.origin).isprintable()
+
+
+def forge(path, change) -> None:
+    """Write another footer, with a checksum that fits."""
+    whole = path.read_bytes()
+    tail = struct.Struct(f"<QI{len(disk_format.MARK)}s")
+    length, _, end = tail.unpack(whole[-tail.size :])
+    start = len(whole) - tail.size - length
+    made = change(json.loads(whole[start : start + length]))
+    footer = made if isinstance(made, bytes) else json.dumps(made).encode()
+    head = whole[: len(disk_format.MARK) + 4]
+    path.write_bytes(whole[:start] + footer + tail.pack(len(footer), zlib.crc32(footer, zlib.crc32(head)), end))
 
 
 def test_several_files_are_refused(path) -> None:

@@ -135,3 +135,16 @@ def test_a_store_must_be_a_subclass() -> None:
     """What only looks like a store lacks its defaults."""
     with pytest.raises(FlawedStoreError, match="not a subclass of Store"):
         check_store(lambda baskets, items: object())
+
+
+def test_a_slow_store_can_be_tried_on_fewer_databases() -> None:
+    """As many as were asked for, odd ones and random ones among them."""
+    tried = []
+
+    def make(baskets, items):
+        tried.append(items)
+        return in_memory(baskets, items)
+
+    check_store(make, databases=5)
+    assert len(tried) == 5
+    assert max(tried) > 10 > min(tried)

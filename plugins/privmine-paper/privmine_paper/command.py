@@ -53,12 +53,14 @@ def paper(
     Example:  privmine experiment paper --data DIR --repeats 30
     """
     if quick and plan.PANELS[-1].data in only:
-        raise InputError("--quick leaves out AOL; drop --quick, or give --repeats 3 instead.")
+        raise InputError("--quick leaves out AOL. Drop --quick, or use --repeats 3 instead.")
     panels = plan.chosen_panels(only, (plan.PANELS[-1].data,) if quick else ())
     known = {panel.data: describe(panel.data, data_dir) for panel in panels}
     for name, info in known.items():
         if info.status == "missing":
-            raise DataError(f"The dataset {name} is not at hand; say where it is with --data, or choose with --only.")
+            raise DataError(
+                f"The dataset {name} is not at hand. Name its folder with --data, or choose other datasets with --only."
+            )
     click.echo(research.EXACT, err=True)
     with research.progress_bar() as told, research.resumable(results_path):
         done = reproduce(

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from privmine.errors import DataError
+from privmine.io.readers.alike_files import checked_names, common_columns, complaint_about
 from privmine.io.readers.files_in import advance
 from privmine.io.readers.tables import BATCH_ROWS, Batches, RowGuard, Table, arrow, kinds_of
 
@@ -21,10 +21,7 @@ def arrow_table(paths: Sequence[Path], name: str) -> Table:
     """A table of Feather or Arrow files that have the same columns."""
     arrow()
     schema, kinds = RowGuard(name, _complaint)(lambda: _looked_at(paths[0]))
-    columns = tuple(schema.names)
-    for path in paths[1:]:
-        if RowGuard(str(path), _complaint)(partial(_columns_of, path)) != columns:
-            raise DataError(f"{path} has other columns than {paths[0]}; read only files that are alike.")
+    columns = common_columns(paths, schema, _schema, _complaint)
 
     def batches(positions: Sequence[int]) -> Batches:
         for path in paths:
@@ -40,17 +37,11 @@ def arrow_table(paths: Sequence[Path], name: str) -> Table:
 
 def _looked_at(path: Path) -> tuple[Any, tuple[str, ...]]:
     """The columns of a file, and what they hold."""
-    schema = _schema(path)
-    if len(set(schema.names)) < len(schema.names):
-        raise DataError(f"{path} has several columns of one name; rename all but one.")
+    schema = checked_names(path, _schema(path))
     first = next(_batches(path), None)
     if first is not None:
         first.validate(full=True)
     return schema, kinds_of(schema, first)
-
-
-def _columns_of(path: Path) -> tuple[str, ...]:
-    return tuple(_schema(path).names)
 
 
 def _schema(path: Path) -> Any:
@@ -86,9 +77,4 @@ def _opened(path: Path) -> Iterator[tuple[Any, Any]]:
         yield (ipc.open_file(source) if head == _MARK else ipc.open_stream(source)), source
 
 
-def _complaint(error: Exception) -> str:
-    if isinstance(error, FileNotFoundError):
-        return "it does not exist"
-    if isinstance(error, PermissionError):
-        return "it cannot be read: permission denied"
-    return "it is not a whole Feather or Arrow file, but cut off or damaged; fetch or write it again"
+_complaint = complaint_about("Feather or Arrow")

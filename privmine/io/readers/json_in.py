@@ -9,6 +9,7 @@ A column that an option names is there, whether or not a row has it.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 from pathlib import Path
@@ -32,6 +33,7 @@ _CHUNK = 1 << 14
 #: How many characters of an array are read at a time.
 _PART = 1 << 20
 _BLANKS = " \t\r\n"
+_SOME_BLANKS = re.compile(f"[{_BLANKS}]+")
 
 
 def json_table(paths: Sequence[Path], asked: ReadOptions, name: str, *, whole: bool = False) -> Table:
@@ -207,9 +209,8 @@ def _entries(text: TextIO, path: Path) -> Iterator[tuple[str, Any]]:
 
 
 def _after_blanks(text: str, place: int) -> int:
-    while text[place : place + 1] in _BLANKS and place < len(text):
-        place += 1
-    return place
+    found = _SOME_BLANKS.match(text, place)
+    return place if found is None else found.end()
 
 
 def _lines(lines: Iterable[str], path: Path) -> Iterator[tuple[str, Any]]:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
-from privmine.errors import DataError
+from privmine.io.readers.alike_files import checked_names, common_columns, complaint_about
 from privmine.io.readers.files_in import advance
 from privmine.io.readers.tables import BATCH_ROWS, SAMPLE_ROWS, Batches, RowGuard, Table, arrow, is_text, kinds_of
 
@@ -16,10 +15,7 @@ def parquet_table(paths: Sequence[Path], name: str) -> Table:
     """A table of Parquet files that have the same columns."""
     arrow()
     schema, kinds = RowGuard(name, _complaint)(lambda: _looked_at(paths[0]))
-    columns = tuple(schema.names)
-    for path in paths[1:]:
-        if RowGuard(str(path), _complaint)(partial(_columns_of, path)) != columns:
-            raise DataError(f"{path} has other columns than {paths[0]}; read only files that are alike.")
+    columns = common_columns(paths, schema, _schema, _complaint)
 
     def batches(positions: Sequence[int]) -> Batches:
         wanted = [columns[position] for position in positions]
@@ -39,14 +35,12 @@ def parquet_table(paths: Sequence[Path], name: str) -> Table:
 def _looked_at(path: Path) -> tuple[Any, tuple[str, ...]]:
     """The columns of a file, and what they hold."""
     file = _opened(path)
-    schema = file.schema_arrow
-    if len(set(schema.names)) < len(schema.names):
-        raise DataError(f"{path} has several columns of one name; rename all but one.")
+    schema = checked_names(path, file.schema_arrow)
     return schema, kinds_of(schema, next(_rows(file, SAMPLE_ROWS), None))
 
 
-def _columns_of(path: Path) -> tuple[str, ...]:
-    return tuple(_opened(path).schema_arrow.names)
+def _schema(path: Path) -> Any:
+    return _opened(path).schema_arrow
 
 
 def _opened(path: Path, coded: Sequence[str] = ()) -> Any:
@@ -61,9 +55,4 @@ def _rows(file: Any, size: int, columns: Sequence[str] | None = None) -> Batches
     return file.iter_batches(size, columns=columns) if file.num_row_groups else iter(())
 
 
-def _complaint(error: Exception) -> str:
-    if isinstance(error, FileNotFoundError):
-        return "it does not exist"
-    if isinstance(error, PermissionError):
-        return "it cannot be read: permission denied"
-    return "it is not a whole Parquet file, but cut off or damaged; fetch or write it again"
+_complaint = complaint_about("Parquet")

@@ -53,9 +53,12 @@ def changes(comparison: Changes, top: int) -> Drawing:
         axes.set_xlabel(f"change of support, in percentage points (lines: {percent(DEFAULT_LEVEL)} intervals)")
         words = counted(len(shown), len(both), "itemset")
         axes.set_title(
-            f"{words} in both releases, {len(comparison.clear)} clearly changed", loc="left", fontsize="medium"
+            f"{words} in both releases, {len(comparison.clear)} clearly changed", loc="left", fontsize="medium", pad=24
         )
-        axes.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2, frameon=False, borderaxespad=0.1)
+        # In a line of its own, since the title may be as wide as the picture.
+        axes.legend(
+            loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=2, frameon=False, borderaxespad=0.1, borderpad=0.2
+        )
         axes.tick_params(axis="y", length=0)
         axes.grid(visible=True, axis="x", color="0.9", linewidth=0.8)
         axes.set_axisbelow(True)
@@ -67,4 +70,4 @@ def changes(comparison: Changes, top: int) -> Drawing:
                 color="#B3261E", alpha=0.28,
             )  # fmt: skip
 
-    return Drawing((5.6 + 0.075 * max(map(len, labels), default=0), max(2.6, 1.3 + 0.235 * len(shown))), draw)
+    return Drawing((5.6 + 0.075 * max(map(len, labels), default=0), max(2.8, 1.55 + 0.235 * len(shown))), draw)

@@ -26,7 +26,7 @@ def rules(release: Release, top: int, level: float) -> Drawing:
     found = list_rules(release, Wanted("lift", level=level, prune=True))
     if not len(found):
         left_out = str(found.left_out)
-        return nothing(release, "\n".join(["No rule can be told from chance.", *left_out.split(": ", 1)]))
+        return nothing(release, "\n".join(["No rule is clearly more than chance.", *left_out.split(": ", 1)]))
     columns = found.columns
     shown = np.argsort(-columns["lift"], kind="stable")[:top]
 

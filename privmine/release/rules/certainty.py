@@ -1,4 +1,4 @@
-"""How far the noise lets the metrics of rules be known.
+"""How exactly the metrics of rules are known under noise.
 
 A rule rests on four noisy counts: of its itemset W, of its two sides A and C, and of all transactions N. Their noise is
 not independent: a transaction in a bin of a basis that has all of W adds to all four. Where each count is the mean over
@@ -58,7 +58,7 @@ class Splits:
 
 @frozen
 class Shown:
-    """By which test rules were chosen to be shown.
+    """The test by which rules were selected.
 
     Attributes:
         tested: how many rules there were.
@@ -156,12 +156,12 @@ class Certainty:
         return {name: tuple(np.clip(ends, *ranges[name]) for ends in found[name]) for name in WITH_INTERVALS}  # type: ignore[misc]
 
     def _expected(self) -> tuple[FloatArray, tuple[Any, ...]]:
-        """How often A and C would meet by chance, and the weights of the counts in its noise."""
+        """How often A and C would occur together by chance, and the weights of the counts in its noise."""
         a, c, n = self._a, self._c, self._n
         return a * c / n, (0, c / n, a / n, -a * c / n**2)
 
     def _excess(self) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """How often A and C meet by chance, how much more often they do meet, and the standard error of that."""
+        """How often A and C occur together by chance, how much more often they do, and the standard error of that."""
         expected, by_chance = self._expected()
         error = np.sqrt(self._variance(1, *(-weight for weight in by_chance[1:])))
         return expected, self._w - expected, np.where(error > 0, error, _TINY)
@@ -193,13 +193,13 @@ class Certainty:
         return np.minimum(chances, 1.0)
 
     def _reach(self) -> tuple[FloatArray, FloatArray]:
-        """How many standard errors the noise reaches below and above, for rules that are listed whatever they are."""
+        """How many standard errors the noise reaches below and above, for rules that were not selected."""
         down, up = reaches(self._release, self._level)
         errors = np.where(self._vw > 0, np.sqrt(self._vw), _TINY)
         return down[self._splits.wholes] / errors, up[self._splits.wholes] / errors
 
     def _reach_of_shown(self, shown: Shown) -> tuple[FloatArray, FloatArray]:
-        """The same for rules that are shown because they can be told from chance.
+        """The same for rules that were selected because they are clearly more than chance.
 
         Those owe their place in part to noise, as do the itemsets of a release, and the correction is the same: of
         all noise that would have let the rule be shown.

@@ -20,7 +20,7 @@ class LeftOut:
     """How many rules are not shown, and why.
 
     Attributes:
-        near_zero: rest on a count that cannot be told from 0.
+        near_zero: rest on a count that is not clearly above 0.
         by_chance: have a lift that noise alone can explain.
         incomplete: need the count of an itemset that was not released.
         redundant: add nothing to a shorter rule with the same consequent; only where that was asked for.
@@ -41,8 +41,8 @@ class LeftOut:
         if not self.total:
             return ""
         reasons = (
-            (self.near_zero, "rest on a count that cannot be told from 0"),
-            (self.by_chance, "have a lift that cannot be told from 1"),
+            (self.near_zero, "rest on a count that is not clearly above 0"),
+            (self.by_chance, "have a lift that is not clearly different from 1"),
             (self.incomplete, "need the count of an itemset that was not released"),
             (self.redundant, "add nothing to a shorter rule"),
         )
@@ -75,7 +75,7 @@ def with_items(release: Release, sides: list[tuple[Any, ...]], wanted: Iterable[
 
 
 def redundant(sides: list[tuple[tuple[Any, ...], tuple[Any, ...]]], confidence: Any, low: Any) -> Any:
-    """Which rules cannot be told to be better than a rule with the same consequent and a part of the antecedent.
+    """Which rules are not clearly better than a rule with the same consequent and a part of the antecedent.
 
     Args:
         sides: antecedent and consequent of each rule.

@@ -88,7 +88,7 @@ class RuleList:
 def words(release: Release, found: RuleList) -> list[str]:
     """What a reader of rules must know: what is left out, and what the intervals promise and assume."""
     sentences = [str(found.left_out)] if found.left_out.total else []
-    if any(name.endswith("_low") for name in found.columns):
+    if len(found) and any(name.endswith("_low") for name in found.columns):
         sentences.append(
             f"The columns _low and _high are {percent(found.level)} intervals: they say what the noise leaves open, "
             "one rule at a time."
@@ -109,7 +109,7 @@ def rules(release: Release, **wanted: Any) -> Any:
     try:
         import pandas as pd
     except ImportError:
-        raise InputError("Rules come as a pandas DataFrame; run: pip install 'privmine[pandas]'.") from None
+        raise InputError("Rules come as a pandas DataFrame. Run: pip install 'privmine[pandas]'.") from None
     found = list_rules(release, Wanted(**wanted))
     columns = dict(found.columns)
     for side in SIDES:
@@ -212,7 +212,7 @@ def _pruned(found: RuleList) -> RuleList:
 
 
 def _splits(release: Release, complete: bool) -> tuple[Splits, int]:
-    """All rules by positions, and how many cannot be had because a part of an itemset was not released.
+    """All rules by positions, and how many are impossible because a part of an itemset was not released.
 
     Args:
         release: where the itemsets come from.
@@ -299,7 +299,7 @@ def _missing(release: Release, released: set[frozenset[Any]]) -> InputError:
             example = example or f"{_braces(found.items)} was released, but not its subset {_braces(missing)}"
             lacking += 1
     return InputError(
-        f"{example} ({lacking} of {len(release)} itemsets lack one), so that not all metrics of its rules are known. "
+        f"{example} ({lacking} of {len(release)} itemsets lack one), so some metrics of its rules are unknown. "
         "Mine with downward_closed=True (--downward-closed), use release.downward_closed().rules(…), "
         "or pass support_only=True and min_threshold=0 (--support-only) for the supports alone."
     )

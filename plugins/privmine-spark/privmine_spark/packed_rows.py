@@ -1,0 +1,99 @@
+"""Transactions as rows of a Spark frame: many of them in two binary columns, one after another.
+
+A packed row has a digest of its transactions that does not depend on their order, nor on how they are divided into
+packed rows. The sum of all digests tells whether Spark has computed the same data again, after an executor was lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from privmine.api import IntArray, MemoryStore, Rows
+
+#: The columns of packed rows. `problem` is a number of `problems`, 0 for none.
+PACKED = "problem int, count long, entries long, digest long, lengths binary, items binary"
+#: How many items a packed row has, about: 4 MB.
+PACKED_ITEMS = 1 << 20
+#: How many items are counted at a time.
+COUNTED_ITEMS = 1 << 22
+
+_STEP = np.uint64(0x9E3779B97F4A7C15)
+_FIRST = np.uint64(0xBF58476D1CE4E5B9)
+_SECOND = np.uint64(0x94D049BB133111EB)
+
+
+def mixed(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Spread every bit over all 64, one to one, as the generator splitmix64 does."""
+    values = values + _STEP
+    values ^= values >> np.uint64(30)
+    values *= _FIRST
+    values ^= values >> np.uint64(27)
+    values *= _SECOND
+    values ^= values >> np.uint64(31)
+    return values
+
+
+def digest_of(rows: Rows) -> int:
+    """A sum over transactions of a hash of each, as a signed number of 64 bits."""
+    sums = np.zeros(len(rows.items) + 1, dtype=np.uint64)
+    np.cumsum(mixed(rows.items.astype(np.uint64)), out=sums[1:])
+    contents = sums[rows.offsets[1:]] - sums[rows.offsets[:-1]]
+    return int(mixed(contents).sum(dtype=np.uint64).astype(np.int64))
+
+
+def added(digests: Iterable[int]) -> int:
+    """The sum of digests modulo 2^64, as a signed number."""
+    return (sum(digests) + (1 << 63)) % (1 << 64) - (1 << 63)
+
+
+def packed(rows: Rows, size: int = PACKED_ITEMS) -> Iterator[pa.RecordBatch]:
+    """The rows of a frame that hold these transactions, which must be sets; each has about so many items."""
+    for _, block in rows.blocks(size):
+        yield _batch(
+            0, block.count, len(block.items), digest_of(block), block.lengths.astype(np.int32).tobytes(), block.items
+        )
+
+
+def trouble(problem: int) -> pa.RecordBatch:
+    """A row of a frame that says what is wrong, and holds no transactions."""
+    return _batch(problem, 0, 0, 0, b"", np.zeros(0, dtype=np.int32))
+
+
+def _batch(problem: int, count: int, entries: int, digest: int, lengths: bytes, items: NDArray[np.int32]):
+    return pa.RecordBatch.from_arrays(
+        [
+            pa.array([problem], pa.int32()),
+            *(pa.array([number], pa.int64()) for number in (count, entries, digest)),
+            pa.array([lengths], pa.binary()),
+            pa.array([items.tobytes()], pa.binary()),
+        ],
+        names=["problem", "count", "entries", "digest", "lengths", "items"],
+    )
+
+
+def stores_of(batches: Iterable[pa.RecordBatch], item_count: int) -> Iterator[tuple[MemoryStore, int]]:
+    """Stores in memory of the transactions in packed rows, some at a time, each with its digest."""
+    lengths: list[IntArray] = []
+    items: list[NDArray[np.int32]] = []
+    digest = entries = 0
+    for batch in batches:
+        columns = (batch.column(name) for name in ("lengths", "items", "digest"))
+        for length, item, part in zip(*columns, strict=True):
+            lengths.append(np.frombuffer(length.as_buffer(), dtype=np.int32))
+            items.append(np.frombuffer(item.as_buffer(), dtype=np.int32))
+            digest, entries = digest + part.as_py(), entries + len(items[-1]) + len(lengths[-1])
+            if entries >= COUNTED_ITEMS:
+                yield _store(lengths, items, item_count), digest
+                lengths, items, digest, entries = [], [], 0, 0
+    if lengths:
+        yield _store(lengths, items, item_count), digest
+
+
+def _store(lengths: list[IntArray], items: list[NDArray[np.int32]], item_count: int) -> MemoryStore:
+    offsets = np.zeros(sum(map(len, lengths)) + 1, dtype=np.int64)
+    np.cumsum(np.concatenate(lengths), out=offsets[1:])
+    return MemoryStore(Rows.of(offsets, np.concatenate(items)), item_count)
