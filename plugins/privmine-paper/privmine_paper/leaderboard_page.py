@@ -22,11 +22,11 @@ noise and exact data: **nothing here is private**, and nothing needs to be, sinc
 
 FNR is the share of the exact top k that a release misses, ties forgiven. RE is the median of |noisy − exact| ÷ exact
 over released itemsets that occur in the data. Coverage is how often the 95 % interval of a released count holds the
-exact count. Figures are means over {runs} runs a cell, with 95 % confidence intervals (Student's t).
+exact count. {runs}
 
 **Which data settled what.** PrivBasis and TF have the parameters of their papers. The constants of `plus` were settled
 on retail, mushroom, kosarak and online-retail; groceries, BMS-WebView-2 and msnbc were looked at while it was built. So
-figures of `plus` on these flatter it; covtype and pumsb_star played no part. See [plus](plus.md).
+figures of `plus` on these flatter it; covtype and pumsb_star settled nothing. See [plus](plus.md).
 """
 
 
@@ -40,8 +40,11 @@ def leaderboard_page(runs: Sequence[Run], figure: str, proxies: Mapping[str, str
     """
     number = sorted({len(found) for found in _grouped(runs, lambda run: (*_cell(run), run.method)).values()})
     counted = str(number[0]) if len(number) == 1 else f"{number[0]} to {number[-1]}"
+    sentence = f"Figures are means over {counted} runs a cell, with 95 % confidence intervals (Student's t)."
+    if number[-1] == 1:
+        sentence = "There is one run a cell, so that single figures are a matter of luck."
     notes = [f"- {sentence}" for sentence in proxies.values() if sentence]
-    parts = [HEAD.format(runs=counted), "\n".join(notes), f"![FNR against ε, a panel a dataset]({figure})"]
+    parts = [HEAD.format(runs=sentence), "\n".join(notes), f"![FNR against ε, a panel a dataset]({figure})"]
     for k in sorted({run.k for run in runs}):
         own = [run for run in runs if run.k == k]
         parts.append(f"## ε that is needed, k = {k}\n\n{_needed_table(own)}")

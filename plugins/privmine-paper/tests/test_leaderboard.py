@@ -72,7 +72,7 @@ def test_the_page_tells_all(tmp_path):
         for method, seconds in (("privbasis", 1.0), ("plus", 2.0))
     ]
     page = leaderboard_page(runs, "figures/x.png", {"made": "made is a proxy here"})
-    assert "means over 2 runs" in page
+    assert "means over 2 runs a cell" in page
     assert "- made is a proxy here" in page
     assert "| made | 0.1 | 0.63 | 0.63 |" in page
     assert "| made | plus | 0.500 ± 0.000 | 0.000 ± 0.000 |" in page
