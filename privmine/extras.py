@@ -11,7 +11,6 @@ from privmine.errors import InputError
 EXTRA_OF = {
     "duckdb": "tables",
     "hypothesis": "audit",
-    "igraph": "plots",
     "matplotlib": "plots",
     "openpyxl": "excel",
     "pandas": "pandas",

@@ -11,8 +11,13 @@ data, and no result depends on the order of the arguments' elements.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+import sys
+from collections.abc import Iterable, Sequence
+from importlib import import_module
+from importlib.machinery import PathFinder
+from importlib.util import find_spec, module_from_spec
 from itertools import combinations, pairwise
+from typing import Any
 
 import numpy as np
 from attrs import Attribute, field, frozen
@@ -92,33 +97,30 @@ def maximal_cliques(items: Iterable[int], pairs: Iterable[Itemset]) -> list[Item
 
     They come by length, then item order.
     """
-    neighbours: dict[int, set[int]] = {item: set() for item in items}
-    for one, other in pairs:
-        if one != other:
-            neighbours.setdefault(one, set()).add(other)
-            neighbours.setdefault(other, set()).add(one)
-    return in_order(tuple(sorted(clique)) for clique in _cliques(neighbours) if len(clique) >= 2)
+    edges = {(min(pair), max(pair)) for pair in pairs}
+    nodes = sorted({*items, *(item for edge in edges for item in edge)})
+    number = {item: position for position, item in enumerate(nodes)}
+    graph = _igraph().GraphBase(n=len(nodes), edges=[(number[one], number[other]) for one, other in sorted(edges)])
+    cliques = (tuple(sorted(nodes[vertex] for vertex in clique)) for clique in graph.maximal_cliques(min=2))
+    return in_order(cliques)
 
 
-def _cliques(neighbours: Mapping[int, Set[int]]) -> Iterator[Itemset]:
-    """Each maximal clique of a graph once (Bron and Kerbosch, with the pivots of Tomita).
+def _igraph() -> Any:
+    """The compiled part of igraph, which knows graphs, without the part that draws them.
 
-    Not by igraph, which imports a drawing library with itself: that takes longer than most runs.
+    Importing igraph imports matplotlib's pyplot where that is installed, which takes longer than most runs. Whoever
+    imports igraph later gets the same compiled part, since it is known under its own name.
     """
-    waiting: list[tuple[Itemset, set[int], set[int]]] = [((), set(neighbours), set())]
-    while waiting:
-        # Each item of `open_` and `done` is joined to the whole clique; larger cliques with one of `done` are known.
-        clique, open_, done = waiting.pop()
-        if not open_ and not done:
-            yield clique
-        if not open_:
-            continue
-        # A maximal clique contains the pivot or an item that is not joined to it.
-        pivot = max(open_ | done, key=lambda item: len(open_ & neighbours[item]))
-        for item in open_ - neighbours[pivot]:
-            waiting.append(((*clique, item), open_ & neighbours[item], done & neighbours[item]))
-            open_.remove(item)
-            done.add(item)
+    name = "igraph._igraph"
+    if name not in sys.modules:
+        package = find_spec("igraph")
+        places = None if package is None else package.submodule_search_locations
+        found = PathFinder.find_spec(name, places)
+        if found is None or found.loader is None:
+            return import_module(name)
+        sys.modules[name] = module_from_spec(found)
+        found.loader.exec_module(sys.modules[name])
+    return sys.modules[name]
 
 
 def in_order(bases: Iterable[Itemset]) -> list[Itemset]:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from privmine.extras import import_extra
 from privmine.model import FloatArray
 from privmine.release.plots.pairs import pairs_of
 from privmine.release.plots.style import COLOURS, PLAIN, WIDEST_ITEM, Drawing, counted, nothing, shortened, stamp, title
@@ -72,7 +71,8 @@ def _layout(count: int, edges: list[tuple[int, int]]) -> FloatArray:
 
     Groups of items that no pair joins are laid out apart, and put side by side in rows, large ones first.
     """
-    igraph = import_extra("igraph", "A graph needs")
+    import igraph
+
     graph = igraph.Graph(n=count, edges=edges)
     groups = sorted(graph.connected_components(), key=lambda members: (-len(members), members[0]))
     boxes = [_box(len(members)) for members in groups]
