@@ -309,6 +309,16 @@ def test_a_column_that_no_row_of_json_has_is_refused_by_its_name(tmp_path, row, 
         pm.read(lines(tmp_path / "a.jsonl", [row] * 3), **options)
 
 
+def test_rows_of_nobody_are_left_out_before_columns_are_missed(tmp_path):
+    """What stands beside a missing unit does not count, so that nothing there is refused."""
+    rows = [{"order": 1, "item": "a", "who": "x"}, {"order": 2, "who": None}, {"item": "b"}]
+    path = lines(tmp_path / "a.jsonl", rows)
+    options = {"transaction": "order", "item": "item", "merge_by": "who"}
+    assert baskets_of(pm.read(path, **options, drop_missing_units=True)) == counted("a")
+    with pytest.raises(DataError, match="missing values in the column 'who'"):
+        pm.read(path, **options)
+
+
 @pytest.mark.parametrize("options", [{}, {"layout": "one-hot"}])
 def test_keys_that_occur_late_are_items_as_well(tmp_path, options):
     """However far below a key of one-hot JSON first occurs, nothing is lost, and nobody's row decides that."""

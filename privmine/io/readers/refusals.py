@@ -54,13 +54,13 @@ def refuse_missing_columns(table: Table, asked: ReadOptions) -> None:
 
     Privacy: whatever the layout, such a row would be refused; so this decides only by which words.
     """
-    for column in asked.wanted:
-        position = table.position(column)
-        if None in table.first(position):
-            if column == asked.owner:
-                raise ownerless(table, position)
-            if not asked.drop_missing:
-                raise missing(table, position)
+    lacking = [column for column in asked.wanted if None in table.first(table.position(column))]
+    if asked.owner in lacking:
+        if asked.drop_missing_units:
+            return  # what stands beside a missing unit does not count
+        raise ownerless(table, table.position(str(asked.owner)))
+    if lacking and not asked.drop_missing:
+        raise missing(table, table.position(lacking[0]))
 
 
 def refuse_first_rows(table: Table, layout: Layout, asked: ReadOptions) -> None:
