@@ -42,7 +42,7 @@ class Drawing:
 
 
 #: How many letters fit beside each other in a picture that says why there is none.
-_WIDEST_LINE = 60
+_WIDEST_LINE = 56
 
 
 def nothing(release: Release, sentence: str) -> Drawing:
@@ -50,9 +50,10 @@ def nothing(release: Release, sentence: str) -> Drawing:
 
     def draw(axes: Axes) -> None:
         axes.set_axis_off()
-        # Folded here, since a picture makes room for a line however long it is, until nothing is left of the axes.
+        # Folded here, and no part of the layout, which would make room for it until nothing is left of the axes.
         folded = "\n".join(fill(line, _WIDEST_LINE) for line in sentence.splitlines())
-        axes.text(0.5, 0.5, folded, transform=axes.transAxes, ha="center", va="center", color="0.35", **PLAIN)
+        place: dict[str, Any] = {"transform": axes.transAxes, "ha": "center", "va": "center", "in_layout": False}
+        axes.text(0.5, 0.5, folded, color="0.35", **place, **PLAIN)
         title(axes, release, "")
         stamp(axes, release)
 
