@@ -42,7 +42,7 @@ CSV, SLOW, SOURCES, query_csv = _sources.CSV, _sources.SLOW, _sources.SOURCES, _
 #: The module, not the function of this name.
 read = import_module("privmine.io.readers.dispatch")
 PAIRS = int(os.environ.get("PRIVMINE_PAIRS", "30"))
-THOROUGH = int(os.environ.get("PRIVMINE_PAIRS", "200"))
+THOROUGH = 100
 #: Enough to find a mutation.
 MANY = 400
 BY_NAME = {source.name: source for source in SOURCES}
