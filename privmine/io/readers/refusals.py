@@ -54,7 +54,9 @@ def refuse_missing_columns(table: Table, asked: ReadOptions) -> None:
 
     Privacy: whatever the layout, such a row would be refused; so this decides only by which words.
     """
-    for column in asked.wanted:
+    if asked.drop_missing_units:
+        return  # what stands beside a missing unit does not count, whatever it is
+    for column in sorted(asked.wanted, key=lambda column: column != asked.owner):
         position = table.position(column)
         if None in table.first(position):
             if column == asked.owner:
@@ -65,9 +67,9 @@ def refuse_missing_columns(table: Table, asked: ReadOptions) -> None:
 
 def refuse_first_rows(table: Table, layout: Layout, asked: ReadOptions) -> None:
     """Refuse what the first rows show already, before the others are read."""
+    if asked.drop_missing_units:
+        return  # what stands beside a missing unit does not count, whatever it is
     if layout.owner is not None and None in table.first(layout.owner):
-        if asked.drop_missing_units:
-            return  # what stands beside a missing unit does not count
         raise ownerless(table, layout.owner)
     for position in () if layout.transaction is None else (layout.transaction,):
         if None in table.first(position) and not asked.drop_missing:
