@@ -146,7 +146,14 @@ def test_a_catalogue_is_questioned_by_its_form_alone(catalogue, words):
 def test_rows_of_nobody_are_dropped_on_request(tmp_path):
     """Without it they are refused; with it the receipt says so, and nothing else of such a row is looked at."""
     path = tmp_path / "a.jsonl"
-    rows = [("ann", 1, "tea"), (None, 2, "rice"), (" ", 3, "rice"), ("bob", 4, "tea"), (None, None, None)]
+    rows = [
+        ("ann", 1, "tea"),
+        (None, 2, "rice"),
+        (" ", 3, "rice"),
+        ("bob", 4, "tea"),
+        (None, None, None),
+        (" ", None, None),
+    ]
     path.write_text("".join(json.dumps(dict(zip("uoi", row, strict=True))) + "\n" for row in rows))
     said = {"layout": "long", "transaction": "o", "item": "i", "unit": "u", "max_baskets": 2}
     with pytest.raises(DataError, match="drop_missing_units=True"):
