@@ -284,8 +284,9 @@ class _Planner:
 
     def _factor(self, epsilon: Fraction, at: Fraction, shape: Shape) -> Fraction | None:
         """How many times as large the noise is at another ε; None where that is not all that changes."""
-        self._measured(at, [shape])
-        here, there = (self._scales.get((budget, shape.lam, shape.basis)) for budget in (epsilon, at))
+        here = self._scales.get((epsilon, shape.lam, shape.basis))
+        selected = next(found for found in self.selections(at) if found.lam == shape.lam)
+        there = one_scale(self._rehearsal.counts(selected, shape.basis))
         return None if here is None or there is None else there / here
 
     def least_epsilon(self, target: ErrorTarget, start: Fraction) -> Fraction:
