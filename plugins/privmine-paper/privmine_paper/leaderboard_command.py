@@ -62,7 +62,7 @@ def leaderboard(
     output: Path,
     results_path: Path,
 ) -> None:
-    """Run every method on every dataset, and write docs/leaderboard.md with tables and figures.
+    """Run every method on every dataset, and write a page of misses, errors, coverage and time.
 
     Tells the ε that a small share of misses needs, misses and errors at several ε, how often intervals hold, and time.
     Uses exact data and simulated noise, so it is for research and not private.

@@ -47,7 +47,7 @@ from privmine.store.transactions import Transactions
 #: The options of `mine`, which is in a layer above; whoever passes them here is told where they belong.
 RUN_OPTIONS = frozenset(
     {"k", "epsilon", "method", "max_length", "n_public", "strict", "simulate", "seed", "ledger", "dataset", "output"}
-    | {"overwrite", "plain", "downward_closed", "noise", "observers"}
+    | {"delta", "theta", "k_max", "overwrite", "plain", "downward_closed", "noise", "observers"}
 )
 
 
