@@ -11,7 +11,7 @@ from attrs import field, frozen
 from attrs.converters import optional
 
 from privmine.errors import InputError
-from privmine.hooks.registry import own_version
+from privmine.hooks.registry import own_version, registry
 from privmine.ledger.checks import delta_amount
 from privmine.pipeline import DEFAULT_METHOD, Pipeline
 
@@ -22,6 +22,11 @@ def _names(values: Iterable[str]) -> frozenset[str]:
 
 def _delta(value: Any) -> str:
     return str(delta_amount(value, "delta"))
+
+
+def method_names() -> list[str]:
+    """Every method that is installed."""
+    return list(registry().presets)
 
 
 @frozen

@@ -89,13 +89,14 @@ class RankSupport(Query):
 
 @frozen
 class RankAtFrequency(Query):
-    """How near the support of the j-th most frequent itemset is to a part θ of all transactions, for j = 1 … most.
+    """How well j is the number of itemsets that are in a part θ of all transactions, for j = 1 … most.
 
-    The score of j is −|c_j − θ·N|, times the denominator of θ, so that it is a whole number. Ranks beyond what occurs
-    have support 0.
+    It is, if the j-th most frequent itemset is in so many, and the next one is not. The score of j is the worse of the
+    two distances, −max(θ·N − c_j, c_(j+1) − θ·N), times the denominator of θ, so that it is a whole number. Ranks
+    beyond what occurs have support 0.
 
-    Privacy: a new transaction raises c_j by 0 or 1 and θ·N by θ, so their difference moves by −θ or 1 − θ: by at most
-    the larger of the two, in either direction. N itself is not told.
+    Privacy: a new transaction raises a support by 0 or 1 and θ·N by θ, so each difference moves by at most the larger
+    of θ and 1 − θ, in either direction, and so does the larger of the two. N itself is not told.
     """
 
     theta: Fraction
@@ -119,10 +120,11 @@ class RankAtFrequency(Query):
         return index + 1
 
     def evaluate(self, store: Store) -> IntArray:
-        by_rank = np.zeros(self.most, dtype=np.int64)
-        _, supports = store.top_itemsets(self.most, self.max_length)
+        by_rank = np.zeros(self.most + 1, dtype=np.int64)
+        _, supports = store.top_itemsets(self.most + 1, self.max_length)
         by_rank[: len(supports)] = supports
-        return -np.abs(by_rank * self.theta.denominator - self.theta.numerator * store.count())
+        above: IntArray = by_rank * self.theta.denominator - self.theta.numerator * store.count()
+        return -np.maximum(-above[:-1], above[1:])
 
 
 @frozen

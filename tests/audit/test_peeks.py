@@ -122,7 +122,7 @@ def test_a_peek_between_charges_is_found(replayed) -> None:
     """A look at the data that is not paid for changes the result although all answers are the same."""
     report = replayed(Peek())
     assert report.verdict == "violates"
-    assert "it looks at the data" in str(report)
+    assert "the component looks at the data" in str(report)
 
 
 class Shortlist(Query):

@@ -123,7 +123,7 @@ def test_name_needs_no_prefix(tmp_path: Path) -> None:
     """A name of one's own is the component's name as a whole."""
     invoke("acme-selection", "--stage", "select_elements", "--directory", tmp_path / "acme")
     code = (tmp_path / "acme/src/acme_selection/__init__.py").read_text(encoding="utf-8")
-    assert 'registry.add("select_elements", "acme-selection", FrequentItems)' in code
+    assert 'registry.add("select_elements", "acme-selection", "acme_selection.select:FrequentItems")' in code
 
 
 def test_nothing_is_overwritten(tmp_path: Path) -> None:

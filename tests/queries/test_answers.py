@@ -36,7 +36,7 @@ ANSWERS: list[tuple[queries.Query, list[int]]] = [
     (queries.RankGap(rank=5, low=2, high=3, max_length=1), [-3, -2]),
     (queries.RankGap(rank=4, low=2, high=3, max_length=1), [-2, -1]),
     (queries.RankSupport(rank=5), [2]),
-    (queries.RankAtFrequency(Fraction(2, 5), 7), [-5, -5, 0, 0, 0, -5, -5]),
+    (queries.RankAtFrequency(Fraction(2, 5), 7), [-5, 0, 0, 0, 0, -5, -5]),
     (queries.RankSupport(rank=5, max_length=1), [0]),
     (queries.ItemCutoff(rank=1, low=1, high=4), [0, 0, -1, -2]),
     (queries.ItemCutoff(rank=5, low=2, high=3, max_length=1), [-2, -1]),

@@ -25,7 +25,7 @@ from privmine.api import (
     error_variance,
 )
 from privmine.cli.screen import console, print_json, table, text
-from privmine_bases.alone import bases_of, strategies
+from privmine.evaluation import bases_of, strategies
 from privmine_bases.elements import read_elements
 
 STAGE = "construct_basis"

@@ -7,7 +7,15 @@ from pathlib import Path
 import rich_click as click
 
 from privmine.api import DataError, InputError
-from privmine.cli import research
+from privmine.cli.research import (
+    EXACT,
+    data_option,
+    progress_bar,
+    report_failures,
+    resumable,
+    worker_count,
+    workers_option,
+)
 from privmine.cli.screen import console, text
 from privmine.datasets import describe
 from privmine.evaluation import data_opener
@@ -16,7 +24,7 @@ from privmine_paper.reproduce import reproduce
 
 
 @click.command()
-@research.data_option
+@data_option
 @click.option("--repeats", type=click.IntRange(1), help="How many runs of each cell.  [default: 30; with --quick 3]")
 @click.option(
     "--output",
@@ -35,7 +43,7 @@ from privmine_paper.reproduce import reproduce
 )
 @click.option("--only", multiple=True, metavar="DATASET", help="Only this dataset's figure; may be repeated.")
 @click.option("--quick", is_flag=True, help="Three runs a cell, as the paper made, and without AOL.")
-@research.workers_option
+@workers_option
 def paper(
     data_dir: Path | None,
     repeats: int | None,
@@ -61,8 +69,8 @@ def paper(
             raise DataError(
                 f"The dataset {name} is not at hand. Name its folder with --data, or choose other datasets with --only."
             )
-    click.echo(research.EXACT, err=True)
-    with research.progress_bar() as told, research.resumable(results_path):
+    click.echo(EXACT, err=True)
+    with progress_bar() as told, resumable(results_path):
         done = reproduce(
             panels,
             repeats or (plan.QUICK_REPEATS if quick else plan.REPEATS),
@@ -70,7 +78,7 @@ def paper(
             results_path,
             data_opener(data_dir),
             lambda name: known[name].proxy or known[name].synthetic,
-            workers=research.worker_count(workers),
+            workers=worker_count(workers),
             progress=told,
         )
     out = console()
@@ -78,4 +86,4 @@ def paper(
         style = {"holds": "green", "does not hold": "yellow"}.get(statement.verdict, "dim")
         out.print(f"[{style}]{statement.verdict:<13}[/] {text(statement.quote)}")
     out.print(f"\n[bold]Page:[/] {text(done.page)}\n[bold]Results:[/] {text(results_path)}")
-    research.report_failures(done.failures)
+    report_failures(done.failures)

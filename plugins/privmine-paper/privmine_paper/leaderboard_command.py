@@ -7,12 +7,11 @@ from pathlib import Path
 import rich_click as click
 from rich.progress import TimeRemainingColumn
 
-from privmine.api import DataError, InputError, UnknownNameError
+from privmine.api import DataError, InputError
 from privmine.cli.research import EXACT, data_option, resumable
 from privmine.cli.screen import bar, console, text
 from privmine.datasets import describe
-from privmine.evaluation import check_matplotlib, data_opener
-from privmine.hooks.registry import registry
+from privmine.evaluation import Recipe, check_matplotlib, data_opener, method_names
 from privmine_paper.leaderboard_page import draw_leaderboard, leaderboard_page
 from privmine_paper.leaderboard_runs import run_all, wanted_keys
 
@@ -70,15 +69,13 @@ def leaderboard(
     Example:  privmine leaderboard --data DIR --runs 30
     """
     check_matplotlib()
-    known = list(registry().presets)
     for name in methods:
-        if name not in known:
-            raise UnknownNameError("method", name, known)
+        Recipe(name).make()  # A method that is missing shows before anything runs.
     names = _present(only or DATA, data_dir, bool(only))
     if not names:
         raise InputError("None of the datasets is at hand. Say where they are: --data DIR, or PRIVMINE_DATA.")
     click.echo(EXACT, err=True)
-    keys = list(wanted_keys(names, ks or (100,), EPSILONS, methods or known, runs))
+    keys = list(wanted_keys(names, ks or (100,), EPSILONS, methods or method_names(), runs))
     with bar(TimeRemainingColumn()) as update, resumable(results_path):
 
         def told(done: int, total: int) -> None:

@@ -12,12 +12,17 @@ from pathlib import Path
 
 from attrs import asdict, fields, frozen
 
-from privmine.api import InputError
-from privmine.evaluation import OpenData, Truth
-from privmine.evaluation.metrics import relative_error, relative_errors, tolerant_false_negative_rate
-from privmine.evaluation.seeds import Cell, seed_of
-from privmine.pipeline import Pipeline
-from privmine.store.transactions import Transactions
+from privmine.api import InputError, Transactions
+from privmine.evaluation import (
+    Cell,
+    OpenData,
+    Recipe,
+    Truth,
+    relative_error,
+    relative_errors,
+    seed_of,
+    tolerant_false_negative_rate,
+)
 
 LEVEL = 0.95
 
@@ -59,7 +64,7 @@ def measured(transactions: Transactions, truth: Truth, key: tuple[str, int, str,
     data, k, epsilon, repeat, method = key
     seed = seed_of(Cell(data, method, k, epsilon, repeat))
     start = time.process_time()
-    release = Pipeline(method).run(transactions, k, epsilon, simulate=True, seed=seed)
+    release = Recipe(method).make().run(transactions, k, epsilon, simulate=True, seed=seed)
     seconds = time.process_time() - start
     found = truth.indices(row.items for row in release)
     exact = truth.store.supports(found).tolist() if found else []
