@@ -59,7 +59,7 @@ def answered(work: Any) -> Any:
 
 
 # One of the old releases has an emoji for a label, which needs a font that matplotlib does not bring.
-@pytest.mark.filterwarnings("ignore:Glyph .* missing from font:UserWarning")
+@pytest.mark.filterwarnings("ignore:Glyph .* missing from:UserWarning")
 def test_every_answer_is_given_or_refused_in_words(release: Release, tmp_path: Path) -> None:
     """Verdict, intervals, rules, pictures and files."""
     assert all(line.endswith(".") for line in release.verdict.lines(release))
