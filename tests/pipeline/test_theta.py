@@ -31,7 +31,7 @@ def test_what_reaches_the_frequency_is_released(method: str, delta: str | None) 
     """At ε = 4 the counts are sharp: all of it and nothing else, and the charges sum to what was asked for."""
     release = pm.mine(data(), epsilon=4, delta=delta, theta=0.2, k_max=8, method=method)
     found = {frozenset(row.items) for row in release}
-    if method.startswith("tf"):  # which may select something rare instead: what it lists is right, but not always all of it
+    if method.startswith("tf"):  # which may select something rare instead of one of them
         assert found <= {frozenset("a"), frozenset("b"), frozenset("ab")}
     else:
         assert found == {frozenset("a"), frozenset("b"), frozenset("ab")}
