@@ -608,9 +608,9 @@ def test_split_divides_in_proportion(weights: tuple[object, object], parts: tupl
     assert split == {"a": cost(parts[0], 8), "b": cost(parts[1], 8)}
 
 
-@pytest.mark.parametrize("norms", [(0, 0, 1), (1, 1, 0)], ids=["L1", "L∞"])
+@pytest.mark.parametrize("norms", [(0, 1, 1), (1, 0, 1), (1, 1, 0)], ids=["L1", "L2", "L∞"])
 def test_one_norm_of_zero_is_enough_to_be_refused(norms: tuple[int, int, int]) -> None:
-    """Measuring uses one norm and selecting the other; neither may be free."""
+    """Selecting uses one norm, and measuring another in each definition of privacy; none may be free."""
 
     class Half(ForeignQuery):
         sensitivity = Sensitivity(*norms)
