@@ -386,6 +386,7 @@ def test_what_noise_and_what_rate_a_cost_buys_is_public() -> None:
     assert access.meter.spent == 0
     assert curator.measure(ItemSupports(3), cost(1, 2)).noise == noise == Laplace(12)
     assert rate == Fraction(1, 2 * 2 * 2)
+    assert curator.rate_for(RankGap(2, 1, 3), 2, cost(1, 4)) == rate / 4
 
 
 @frozen
@@ -578,9 +579,10 @@ def test_remaining_is_never_negative() -> None:
     make_curator(access, 1).measure(ItemSupports(3), cost(3, 4))
     late = make_curator(access, Fraction(1, 2))
     assert late.remaining == 0
-    with pytest.raises(BudgetError, match="no budget left") as caught:
-        late.measure(ItemSupports(3))
-    assert (caught.value.requested, caught.value.remaining) == (0, 0)
+    for ask in (late.measure, late.choose, late.noise_for, late.rate_for):
+        with pytest.raises(BudgetError, match="no budget left for supports of 3 items") as caught:
+            ask(ItemSupports(3))
+        assert (caught.value.requested, caught.value.remaining) == (0, 0)
 
 
 def test_a_share_can_be_spent_to_the_last_digit() -> None:

@@ -254,4 +254,4 @@ def definition_from_dict(values: dict[str, Any]) -> Definition:
     kind = DEFINITIONS.get(values.pop("definition"))
     if kind is None:
         raise InputError("A receipt names a definition of privacy that this version of privmine does not know.")
-    return kind(**{parameter.name: exact(values.pop(parameter.name)) for parameter in fields(kind)})
+    return kind(**{own.name: exact(values.pop(own.name), own.name) for own in fields(kind)})

@@ -148,6 +148,10 @@ def test_what_is_no_delta_is_refused(delta: str) -> None:
 def test_a_delta_is_what_its_text_means() -> None:
     """As every number from outside."""
     assert ZCDP(1e-6) == ZCDP("1/1000000") == DEFINITION
+    with pytest.raises(InputError, match="δ must be a number"):
+        ZCDP("x")
+    with pytest.raises(InputError, match="delta must be a number"):
+        definition_from_dict({"definition": ZCDP.name, "delta": "x"})
 
 
 def test_it_reads_itself_back() -> None:
