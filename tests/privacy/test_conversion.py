@@ -95,21 +95,29 @@ def decimal_epsilon(order: Fraction, rho: Fraction, delta: Fraction) -> Fraction
 
 
 @pytest.mark.parametrize(
-    ("delta", "hair"),
-    [(Fraction(1, 10**6), Fraction(1, 10**54)), (1 - Fraction(4, 10**61), Fraction(1, 10**46))],
-    ids=["small", "near 1"],
+    ("delta", "size", "hair"),
+    [
+        (Fraction(1, 10**6), Fraction(1), Fraction(1, 10**54)),
+        (Fraction(1, 10**30), Fraction(1, 10**26), Fraction(1, 10**62)),
+        (1 - Fraction(4, 10**61), Fraction(1), Fraction(1, 10**46)),
+    ],
+    ids=["common", "tiny", "near 1"],
 )
-def test_a_hair_above_a_number_of_ten_digits_is_rounded_past_it(delta: Fraction, hair: Fraction) -> None:
+def test_a_hair_above_a_number_of_ten_digits_is_rounded_past_it(
+    delta: Fraction, size: Fraction, hair: Fraction
+) -> None:
     """The errors of the decimals are on the safe side: no ε is stated that is too small by the last of sixty digits."""
-    for thousandths in range(1100, 1140):
-        border = Fraction(thousandths, 1000)
-        # Around the border the best order hardly moves; that ρ is found with which ε is the border and a hair.
+
+    def stated_order() -> Fraction:
+        return Fraction(_best_order(float(rho), -_log(delta)))
+
+    for thousandths in range(1100, 1120):
+        border = size * Fraction(thousandths, 1000)
+        # Find a ρ with which ε is the border and a hair; close to it the best order hardly moves.
         rho = rho_of(border, delta)
-        order = Fraction(_best_order(float(rho), -_log(delta)))
-        rho += (border + hair - decimal_epsilon(order, rho, delta)) / order
-        order = Fraction(_best_order(float(rho), -_log(delta)))
-        rho += (border + hair - decimal_epsilon(order, rho, delta)) / order
-        assert border < decimal_epsilon(Fraction(_best_order(float(rho), -_log(delta))), rho, delta) < border + 2 * hair
+        for _ in range(3):
+            rho += (border + hair - decimal_epsilon(stated_order(), rho, delta)) / stated_order()
+        assert border < decimal_epsilon(stated_order(), rho, delta) < border + 2 * hair
         assert epsilon_of(rho, delta) > border
 
 
