@@ -8,41 +8,17 @@ from __future__ import annotations
 import re
 import shlex
 
+from privmine.option_names import READING_OPTIONS, RUN_OPTIONS
+
 #: The options whose names differ by more than hyphens.
 _RENAMED = {"overwrite": "--force"}
 #: The arguments of `read`, `mine`, `plan` and `rules` that are options of commands.
-OPTIONS = frozenset(
-    (
-        *("items", "names", "layout", "transaction", "item", "unit", "max_baskets", "merge_by", "separator"),
-        *(
-            "encoding",
-            "multiline_cells",
-            "drop_missing",
-            "drop_missing_units",
-            "trim",
-            "fold_case",
-            "sheet",
-            "sql",
-            "database",
-        ),
-        *(
-            "k",
-            "epsilon",
-            "delta",
-            "theta",
-            "k_max",
-            "max_length",
-            "n_public",
-            "strict",
-            "simulate",
-            "seed",
-            "ledger",
-            "dataset",
-        ),
-        *("output", "overwrite", "downward_closed", "method", "trust"),
-        *("transactions", "lam", "bases", "length", "target_error", "target_size"),
-        *("like", "like_is_public", "wanted", "runs"),
-        *("support_only", "min_threshold"),
+OPTIONS = (
+    (READING_OPTIONS | RUN_OPTIONS)
+    .difference(("noise", "observers", "plain"))
+    .union(
+        ("trust", "transactions", "lam", "bases", "length", "target_error", "target_size"),
+        ("like", "like_is_public", "wanted", "runs", "support_only", "min_threshold"),
     )
 )
 _ASSIGNED = re.compile(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterable, Mapping
-from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -15,15 +14,14 @@ from privmine.evaluation.data_sources import is_file
 from privmine.evaluation.recipes import Recipe
 from privmine.evaluation.seeds import Cell, epsilon_text
 from privmine.exact import exact
-from privmine.io.readers.dispatch import read
 from privmine.io.readers.options import ReadOptions
-from privmine.model import STAGES
+from privmine.option_names import READING_OPTIONS
 from privmine.pipeline.request import LARGEST_EPSILON, LARGEST_K, SMALLEST_EPSILON
-from privmine.pipeline.settings import read_spec
+from privmine.pipeline.settings import check_spec, read_spec
 
 DEFAULT_REPEATS = 30
 #: What may be said of a file: the options of `privmine.read`, but for those that name another source.
-READ_OPTIONS = tuple(set(signature(read).parameters) - {"source", "sql", "database", "misplaced"})
+READ_OPTIONS = READING_OPTIONS - {"sql", "database"}
 KEYS = ("data", "k", "epsilon", "repeats", "trust", "pipelines", "read")
 PIPELINE_KEYS = ("method", "file", "stages", "delta")
 
@@ -183,14 +181,7 @@ def _from_table(name: str, table: Any, folder: Path) -> Recipe:
             )
         spec = read_spec(folder / _name(table["file"], f"The file of {where}"))
         return Recipe.of({**spec, "delta": table.get("delta")})
-    stages = table.get("stages", {})
-    if not isinstance(stages, dict) or not isinstance(table.get("method", ""), str):
-        raise InputError(f"{where}: method must be a name, and each stage a table [pipelines.{name}.stages.STAGE].")
-    for stage, component in stages.items():
-        if stage not in STAGES:
-            raise UnknownNameError("stage", stage, STAGES)
-        if not isinstance(component, dict | str):
-            raise InputError(f"{where}: {stage} must be a table with use = NAME and parameters.")
+    check_spec(table, where, f"pipelines.{name}.")
     return Recipe.of(table)
 
 

@@ -237,7 +237,7 @@ def test_a_wrong_choice_says_what_to_do(make, error, words) -> None:
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        ("method = 3", "method is a name"),
+        ("method = 3", "method must be a name"),
         ("[stages]\nconstruct_basis = 3", "must be a table"),
         ("[stages.construct]\nuse = 'x'", "no stage named"),
         ("[stage.construct_basis]", "no key"),

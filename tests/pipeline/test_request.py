@@ -11,9 +11,8 @@ import pytest
 
 import privmine as pm
 from privmine.errors import InputError, LedgerError, PrivmineError, UnknownNameError
-from privmine.io.readers.dispatch import RUN_OPTIONS
 from privmine.model import Origin
-from privmine.pipeline import READING_OPTIONS
+from privmine.option_names import READING_OPTIONS, RUN_OPTIONS
 from privmine.pipeline.request import Wish
 from privmine.privacy.unit import Unit
 
