@@ -5,7 +5,7 @@ from __future__ import annotations
 from attrs import Attribute, frozen
 
 from privmine.api import BasisSet, Elements, InputError, check_length_limit, hookimpl, parameter
-from privmine_bases.coverage import ONLY_THE_TOTAL, items_of, missing_note
+from privmine_bases.coverage import ONLY_THE_TOTAL, in_groups, items_of
 from privmine_bases.designs import covering_design
 
 #: About where 2^(ℓ/2)/(ℓ(ℓ−1)), the noise of a pair in blocks of ℓ, is least; 8 also holds more triples.
@@ -51,10 +51,8 @@ class CoveringDesign:
             return ONLY_THE_TOTAL
         design = covering_design(len(items), self.max_length, self.iterations, self.seed)
         bases = tuple(tuple(items[point] for point in block) for block in design)
-        if len(bases) == 1:
-            return BasisSet(bases)
         pairs_only = (
             f"All pairs of the {len(items)} selected items are covered by {len(bases)} blocks of at most "
             f"{self.max_length} items; of longer itemsets only those inside a block are."
         )
-        return BasisSet(bases, notes=(pairs_only, *missing_note(bases, elements)))
+        return in_groups(bases, pairs_only, elements)
