@@ -87,6 +87,7 @@ if TYPE_CHECKING:
     from privmine.store.parts import label_salts, limit_units
     from privmine.store.rows import Rows
     from privmine.store.transactions import Transactions
+    from privmine.store.units import mixed_bits
 
 __all__ = [
     "DATA_STAGES",
@@ -168,6 +169,7 @@ __all__ = [
     "label_salts",
     "limit_units",
     "maximal_cliques",
+    "mixed_bits",
     "parameter",
     "split_clique",
     "text_of",
@@ -191,6 +193,7 @@ _LOADED_ON_USE = (
     "privmine.store.parts",
     "privmine.store.rows",
     "privmine.store.transactions",
+    "privmine.store.units",
 )
 
 
