@@ -57,6 +57,12 @@ def account(dataset: str, ledger: str = "budget.db") -> list[str]:
     return [*EPSILON, "--ledger", ledger, "--dataset", dataset]
 
 
+#: A ledger or an account that is not there.
+NO_ACCOUNT = [
+    (account("orders", "nowhere.db"), "budget init"),
+    (account("orders", "damaged.db"), "damaged.db"),
+    (account("order"), "'orders'"),
+]
 #: What the options alone tell, or a small file that they name.
 KNOWN_FROM_OPTIONS = [
     ([], "Specify the privacy budget: --epsilon"),
@@ -75,9 +81,7 @@ KNOWN_FROM_OPTIONS = [
     ([*EPSILON, "--strict"], "--items"),
     ([*EPSILON, "--dataset", "orders"], "--ledger"),
     ([*EPSILON, "--ledger", "budget.db"], "Pass --dataset as well"),
-    (account("orders", "nowhere.db"), "budget init"),
-    (account("orders", "damaged.db"), "damaged.db"),
-    (account("order"), "'orders'"),
+    *NO_ACCOUNT,
     (account("spent"), "exceeds the budget of 'spent'"),
     (account("customers"), "counted for one customer_id, but this run protects one transaction"),
     ([*account("orders"), "--unit", "customer_id", "--max-baskets", "2"], "counted for one transaction"),
@@ -250,9 +254,7 @@ def test_convert_opens_no_file_for_a_wrong_wish(shop, monkeypatch, privmine, opt
         ([*EPSILON, "--k", "0"], "at least 1"),
         ([*EPSILON, "--method", "privbassi"], "'privbasis'"),
         ([*EPSILON, "--plot", "plan.doc"], "plan.doc"),
-        (account("orders", "nowhere.db"), "budget init"),
-        (account("orders", "damaged.db"), "damaged.db"),
-        (account("order"), "'orders'"),
+        *NO_ACCOUNT,
         (account("customers"), "counted for one customer_id"),
     ],
     ids=named,
