@@ -212,7 +212,7 @@ def test_whoever_reads_all_rows_meets_the_poison(shop, privmine, command) -> Non
 def test_a_guess_that_strict_refuses_is_refused_before_the_rows_are_read(shop, privmine) -> None:
     """The layout is known from the first lines; once it is named, the rows are read."""
     strict = ("mine", "orders.csv", *EPSILON, "--items", "good.txt", "--strict")
-    refused(privmine(*strict), "Strict mode.*what was guessed: --transaction order_id --item product")
+    refused(privmine(*strict), "Strict mode.*what was detected: --transaction order_id --item product")
     assert POISONED in privmine(*strict, *COLUMNS)[2]
 
 

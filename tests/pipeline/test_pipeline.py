@@ -594,7 +594,7 @@ def test_a_guess_is_an_assumption_and_strict_mode_refuses_it(tmp_path) -> None:
     path.write_text("order_id,product\n1,a\n1,b\n2,a\n")
     guessed = pm.read(path, items=["a", "b"])
     release = pm.mine(guessed, k=2, epsilon=1)
-    assert any("guessed (transaction='order_id', item='product')" in line for line in release.receipt.assumptions)
+    assert any("detected (transaction='order_id', item='product')" in line for line in release.receipt.assumptions)
     with pytest.raises(InputError, match="transaction='order_id', item='product'"):
         pm.mine(guessed, k=2, epsilon=1, strict=True)
     said = pm.read(path, items=["a", "b"], transaction="order_id", item="product")
