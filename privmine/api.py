@@ -17,7 +17,7 @@ from privmine.errors import (
     PrivmineWarning,
     UnknownNameError,
 )
-from privmine.exact import exact
+from privmine.exact import exact, whole_from
 from privmine.hooks.components import Registered, parameter
 from privmine.hooks.extensions import Dataset, Proxy, Reader, ReleaseAndTruth
 from privmine.hooks.registrar import Registrar
@@ -174,6 +174,7 @@ __all__ = [
     "split_clique",
     "text_of",
     "unit_of",
+    "whole_from",
     "without_contained",
 ]
 

@@ -13,7 +13,7 @@ from privmine.errors import DataError, InputError, PrivmineError, UnknownNameErr
 from privmine.evaluation.data_sources import is_file
 from privmine.evaluation.recipes import Recipe
 from privmine.evaluation.seeds import Cell, epsilon_text
-from privmine.exact import exact
+from privmine.exact import exact, whole_number
 from privmine.io.readers.options import ReadOptions
 from privmine.option_names import READING_OPTIONS
 from privmine.pipeline.request import LARGEST_EPSILON, LARGEST_K, SMALLEST_EPSILON
@@ -74,7 +74,9 @@ class Experiment:
         if not isinstance(pipelines, Mapping) or not pipelines:
             raise InputError("An experiment needs at least one pipeline: a table [pipelines.NAME].")
         recipes = {_name(name, "A pipeline"): _recipe(name, pipeline) for name, pipeline in pipelines.items()}
-        return cls(_k_by_data(k, names), budgets, recipes, whole(repeats, "repeats"), _reading(reading or {}, names))
+        return cls(
+            _k_by_data(k, names), budgets, recipes, whole_number(repeats, "repeats"), _reading(reading or {}, names)
+        )
 
     @classmethod
     def read(cls, path: str | Path) -> Experiment:
@@ -94,7 +96,7 @@ class Experiment:
 
     def with_repeats(self, repeats: int) -> Experiment:
         """The same with another number of repeats."""
-        return evolve(self, repeats=whole(repeats, "repeats"))
+        return evolve(self, repeats=whole_number(repeats, "repeats"))
 
     def cells(self) -> list[Cell]:
         """All runs; a whole repeat of a dataset before the next, so that what is done early says something of all."""
@@ -209,7 +211,7 @@ def _k_by_data(k: Any, names: tuple[str, ...]) -> dict[str, tuple[int, ...]]:
 
 
 def _k(value: Any) -> int:
-    if whole(value, "k") > LARGEST_K:
+    if whole_number(value, "k") > LARGEST_K:
         raise InputError(f"k must be at most {LARGEST_K:,}, not {value:,}.")
     return int(value)
 
@@ -245,10 +247,3 @@ def _budget(value: Any) -> str:
     if not SMALLEST_EPSILON <= budget <= LARGEST_EPSILON:
         raise InputError(f"epsilon must lie between {float(SMALLEST_EPSILON):g} and {LARGEST_EPSILON}, not {value}.")
     return epsilon_text(budget)
-
-
-def whole(value: Any, what: str) -> int:
-    """A whole number from 1."""
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise InputError(f"{what} must be a whole number of at least 1, not {value!r}.")
-    return value

@@ -273,7 +273,7 @@ def test_a_plan_is_not_begun_for_a_wrong_wish(shop, monkeypatch, privmine, optio
     ("changed", "words"),
     [
         ({"epsilon": "0"}, "epsilon must lie between"),
-        ({"k": "0"}, "k must be a whole number of at least 1"),
+        ({"k": "0"}, "k must be at least 1"),
         ({"k": "20000"}, "k must be at most 10,000"),
         ({"repeats": "0"}, "repeats"),
         ({"method": '"privbassi"'}, "'privbasis'"),

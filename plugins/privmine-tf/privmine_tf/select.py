@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from fractions import Fraction
 from math import floor, log
-from typing import Any, ClassVar, cast
+from typing import ClassVar, cast
 
 from attrs import Attribute, evolve, frozen
+from attrs.validators import optional
 
 from privmine.api import (
     Curator,
@@ -19,21 +20,11 @@ from privmine.api import (
     exact,
     hookimpl,
     parameter,
+    whole_from,
 )
 
 #: The engine counts bases of up to 24 items, and itemsets far shorter than that are already past finding.
 LONGEST = 20
-
-
-def _whole(least: int, most: int | None = None) -> Any:
-    def check(_: object, attribute: Attribute[Any], value: Any) -> None:
-        if value is None and attribute.default is None:
-            return
-        if isinstance(value, bool) or not isinstance(value, int) or value < least or (most and value > most):
-            limits = f"of at least {least}" if most is None else f"from {least} to {most}"
-            raise InputError(f"{attribute.name} must be a whole number {limits}, not {value!r}.")
-
-    return check
 
 
 def _probability(_: object, attribute: Attribute[Fraction], value: Fraction) -> None:
@@ -60,18 +51,20 @@ class _ByTruncatedSupports:
     _monotone: ClassVar[bool] = False
 
     m: int = parameter(
-        2, validator=_whole(1, LONGEST), help="the longest itemset to choose; not to be taken from the data"
+        2, validator=whole_from(1, LONGEST), help="the longest itemset to choose; not to be taken from the data"
     )
     rho: Fraction = parameter(
         Fraction(9, 10), converter=exact, validator=_probability, help="bound on the probability of an error past γ (ρ)"
     )
     gamma: int | None = parameter(
         None,
-        validator=_whole(0),
+        validator=optional(whole_from(0)),
         help="how far below the k-th support to truncate, in transactions (γN); None: Equation 3",
     )
     explicit_limit: int = parameter(
-        20_000, validator=_whole(1), help="fewer itemsets than this are considered one by one (M); at least k is taken"
+        20_000,
+        validator=whole_from(1),
+        help="fewer itemsets than this are considered one by one (M); at least k is taken",
     )
 
     @hookimpl
