@@ -119,7 +119,7 @@ class Advice:
 
     def table(self) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
         """Column names, and a row of text for each method, k and ε."""
-        columns = ("k", "ε", "method", "missed", "±", "not told from 0", "off by", "relative", "found from")
+        columns = ("k", "ε", "method", "missed", "±", "not clearly above 0", "off by", "relative", "found from")
         rows: list[tuple[str, ...]] = [
             (
                 f"{found.k:,}",
@@ -163,9 +163,9 @@ def verdict(found: Forecast) -> str:
 def judged(found: Forecast) -> str:
     """What would be found, and what is noise, in one sentence."""
     unclear = (
-        "all counts could be told from 0"
+        "all counts would be clearly above 0"
         if round(found.unclear) == 0
-        else f"{found.unclear:,.0f} of the counts could not be told from 0"
+        else f"{found.unclear:,.0f} of the counts would not be clearly above 0"
     )
     off = f"a typical count would be off by {number(found.error)}"
     if found.relative_error is not None:

@@ -38,7 +38,7 @@ class Forecast:
         missed: the share of the k most frequent itemsets that is not released, on average.
         missed_error: the standard error of that average.
         listed: how many itemsets are released, on average.
-        unclear: how many of their counts cannot be told from 0, on average.
+        unclear: how many of their counts are not clearly above 0, on average.
         error: the typical error of a count in transactions, as the root of its mean square.
         relative_error: the median error of a count as a share of it; None if nothing that occurs is released.
         found_from: the support, as a share of the transactions, from which on 95 % of the itemsets are found; None if

@@ -17,8 +17,8 @@ from privmine.privacy.guarantee import Guarantee
 SHOWN_SIZES = 5
 _SIZES_OVER_EPSILON = 3
 _MEANING = (
-    '"Error" is the standard error of a typical itemset of that size, "at most" of any itemset. A '
-    "count is told from noise if its 95 % interval excludes 0."
+    '"Standard error" is that of a typical itemset of that size, "at most" that of any itemset. A '
+    "count is clearly above 0 if its 95 % interval excludes 0."
 )
 
 
@@ -71,7 +71,7 @@ def budget_table(plan: Plan) -> TextTable:
 
 def size_table(plan: Plan) -> TextTable:
     """How exact counts are, by itemset size."""
-    columns = ["itemsets of", "standard error", "at most", "told from noise at"]
+    columns = ["itemsets of", "standard error", "at most", "clearly above 0 at"]
     if plan.transactions is not None:
         columns.append("error ÷ transactions")
     rows = []

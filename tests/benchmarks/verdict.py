@@ -98,7 +98,7 @@ def verdicts(name: str, data: pm.Transactions, runs: int, method: str, k: int, e
         order += bool((exact[:found] > exact[-1]).all())
     print(
         f"{name:<20} {method} k = {k} ε = {epsilon}: intervals cover {covered / rows:.3f} of {rows} "
-        f"(last quarter {last_covered / last_rows:.3f}), told from 0: {told}, of these exactly 0: {wrongly}, "
+        f"(last quarter {last_covered / last_rows:.3f}), clearly above 0: {told}, of these exactly 0: {wrongly}, "
         f"cannot be told: {zero}, order right in {order} of {runs} runs (mean rank {clear / runs:.0f})",
         flush=True,
     )

@@ -56,7 +56,7 @@ def test_every_question_has_a_sentence(advised) -> None:
     for sentence, found in zip(each, advice.best, strict=True):
         assert sentence.startswith(f"k = {found.k} at ε = {float(found.epsilon):g}: ")
         assert "would miss" in sentence
-        assert "told from 0" in sentence
+        assert "clearly above 0" in sentence
     assert "hopeless" in each[2]
     assert last.startswith("Sensible: k = ")
     assert (advised.k, advised.epsilon, advised.method) == (
