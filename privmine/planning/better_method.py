@@ -56,7 +56,8 @@ def hint(release: Release, max_length: int | None = None) -> str | None:
         return None
     usual, rival = found
     return (
-        f"The method {rival.method} is installed and would probably have found more: on baskets like those of this "
-        f"release it misses {rival.missed:.0%} of the top {release.requested:,}, {usual.method} {usual.missed:.0%}. "
+        f"The method {rival.method} is installed and would probably have found more. On made-up baskets with the "
+        f"supports of this release it misses {rival.missed:.0%} of the top {release.requested:,}, and {usual.method} "
+        f"{usual.missed:.0%}. On your data both may miss more: these baskets lack what this release missed. "
         f"For the next release: method={rival.method}."
     ).replace("%", " %")

@@ -170,6 +170,7 @@ def test_a_hint_names_the_better_method_and_both_shares(baskets, monkeypatch) ->
     told = hint(release)
     assert f"misses {rival.missed:.0%}".replace("%", " %") in told
     assert "method=plus" in told
+    assert "these baskets lack what this release missed" in told
     assert hint(pm.mine(baskets, 3, 100, simulate=True, seed=2)) is None
     monkeypatch.setattr("privmine.planning.better_method.installed_methods", lambda: {"privbasis": pm.Pipeline()})
     assert hint(release) is None
