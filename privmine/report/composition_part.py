@@ -8,8 +8,8 @@ from privmine.exact import amount
 from privmine.ledger.entries import DatasetBudget
 from privmine.privacy.guarantee import Guarantee
 from privmine.report.contents import Contents
-from privmine.report.markup import Html, definitions, element, grid, joined, paragraph, part_of_release, section
-from privmine.report.paid import Account, payment_of, together
+from privmine.report.markup import Html, definitions, element, grid, paragraph, part_of_release, section
+from privmine.report.paid import Account, together
 
 _WIDTH, _HEIGHT = 720, 26
 
@@ -70,11 +70,12 @@ def _dataset(contents: Contents, account: Account) -> list[Html]:
                 f"ε = {amount(running)}",
                 entry.state,
                 files.get(entry.sequence, "not in this report"),
+                " ".join(filter(None, (entry.by and f"{entry.by} on {entry.host}", entry.origin))),
                 entry.note,
             )
         )
     with_delta = ("δ",) if budget.total_delta else ()
-    headings = ("row", "time", "ε", *with_delta, "sum so far", "state", "release", "note")
+    headings = ("row", "time", "ε", *with_delta, "sum so far", "state", "release", "by, from", "note")
     return [
         definitions(
             (
@@ -124,9 +125,14 @@ def _payments(contents: Contents) -> Html:
             {
                 "payment": [element("strong", paid.words) if paid.doubtful else paid.words for paid in contents.paid],
                 "recorded in the receipt": [
-                    payment_of(paid.named.receipt) or "no payment recorded" for paid in contents.paid
+                    paid.named.receipt.payment or "no payment recorded" for paid in contents.paid
                 ],
             },
         ),
-        paragraph(joined(("Ledger: ", contents.books.ledger or "none given", "."))),
+        paragraph(_which(contents)),
     )
+
+
+def _which(contents: Contents) -> str:
+    books = contents.books
+    return f"Ledger: {books.ledger}, identity {books.identity}." if books.ledger else "No ledger was given."

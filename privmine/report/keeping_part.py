@@ -7,7 +7,6 @@ from privmine.report.fill_ins import WANTED
 from privmine.report.markup import Html, coded, element, grid, listing, paragraph, section
 from privmine.report.officer_questions import QUESTIONS
 from privmine.report.outline import place_of
-from privmine.report.paid import payment_of
 
 
 def floating_point(contents: Contents) -> Html:
@@ -19,8 +18,7 @@ def floating_point(contents: Contents) -> Html:
         listing(
             (
                 "A private release is measured in whole numbers, and its noise is discrete and drawn exactly: there "
-                "are no "
-                "rounded floating-point numbers whose last digits could give an answer away.",
+                "are no rounded floating-point numbers whose last digits could give an answer away.",
                 "Scales are rounded up wherever a number is not exact; costs are exact fractions.",
                 "Randomness is the operating system's. No seed exists that could repeat or foretell the noise.",
                 "Simulated noise is of floating-point numbers from a seed. It protects nobody, and says so.",
@@ -35,8 +33,8 @@ def side_channels(_: Contents) -> Html:
         "side-channels",
         listing(
             (
-                "How long a run takes, how much memory it needs and what it does to a shared machine is not protected. "
-                "No timing is part of a release.",
+                "How long a run takes, how much memory it needs and what it does to a shared machine is not "
+                "protected. No timing is part of a release.",
                 "Errors and warnings name no data. Whether reading the data succeeds can depend on it: whoever runs "
                 "privmine must be trusted with the data.",
                 "Plugins run inside the same program, and could read the data. Install only those that you would let.",
@@ -54,8 +52,7 @@ def holders(contents: Contents) -> Html:
             "model",
             paragraph(
                 "Central: one party holds the exact data and runs privmine on it; readers of the release need not "
-                "trust "
-                "each other. privmine sends nothing anywhere, and keeps no copy of the data after a run."
+                "trust each other. privmine sends nothing anywhere, and keeps no copy of the data after a run."
             ),
         ),
         section(
@@ -68,11 +65,11 @@ def holders(contents: Contents) -> Html:
         listing(
             (
                 "The exact data: only whoever runs privmine needs it.",
-                "The ledger: names of datasets, amounts, times, and notes; of the source only a keyed hash. It "
-                "holds no data.",
+                "The ledger: names of datasets, amounts, times, notes, who charged from which machine, and the name "
+                "of the source. It holds no data.",
                 "The release and this report: noisy counts, and how they came about. This report holds the ledger's "
-                "lines "
-                "for these datasets as well.",
+                "lines for these datasets as well, with the names of those who charged them: take care to whom you "
+                "pass it on.",
             )
         ),
         contents.filled.asked("controller", "data-holder", "ledger-holder", "recipients"),
@@ -133,10 +130,8 @@ def audit(contents: Contents) -> Html:
         "audit",
         paragraph(
             "An audit looks for violations: it replays runs on pairs of neighbours and compares how often outcomes "
-            "occur. "
-            "It can show that a promise is broken; that it is kept follows from proofs. An audit is of the "
-            "software, not "
-            "of this data."
+            "occur. It can show that a promise is broken; that it is kept follows from proofs. An audit is of the "
+            "software, not of this data."
         ),
         table if rows else Html(),
         listing([*silent, coded(advice)]) if silent else Html(),
@@ -164,10 +159,9 @@ def date(contents: Contents) -> Html:
             "unchanged",
             paragraph(
                 "privmine refuses a file whose charges do not sum to its cost, or whose words contradict its "
-                "numbers. That "
-                "finds mistakes, not every change by hand: a changed count looks like any other.",
+                "numbers. That finds mistakes, not every change by hand: a changed count looks like any other.",
                 "The payment that a receipt records can be compared with the ledger (part 4)."
-                if any(payment_of(paid.named.receipt) is not None for paid in contents.paid)
+                if any(paid.named.receipt.payment is not None for paid in contents.paid)
                 else "These receipts record no payment that could be compared with a ledger.",
             ),
         ),

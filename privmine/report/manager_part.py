@@ -131,10 +131,10 @@ def rules(books: Books) -> Html:
     return section(
         "rules",
         paragraph(
-            "A rule says: where these items are, those are more often than elsewhere. The confidence is how often; the "
-            "lift is how many times as often as one would expect by chance, which is 1.",
-            "Only rules that noise does not explain are listed. Rules are computed from what is released, so that they "
-            "tell nothing more about anybody.",
+            "A rule says: where these items are, those are more often than elsewhere. The confidence is how often; "
+            "the lift is how many times as often as one would expect by chance, which is 1.",
+            "Only rules that noise does not explain are listed. Rules are computed from what is released, so that "
+            "they tell nothing more about anybody.",
         ),
         *parts,
     )
@@ -212,8 +212,8 @@ def trust(books: Books) -> Html:
                 "Itemsets are listed because their noisy counts are large; the intervals allow for that.",
                 "Where only some transactions of each unit are counted, those who come often weigh less than in the "
                 "data.",
-                "The intervals are about noise only. Whether the data represents the people in question, they do "
-                "not say.",
+                "The intervals are about noise only. Whether the data represents the people in question, they do not "
+                "say.",
             )
         ),
     )
@@ -245,8 +245,8 @@ def _promise(named: NamedRelease) -> list[Html]:
     sentences = [f"Protected is {receipt.whom}, with {receipt.guarantee}.", *promise(receipt.guarantee, _one(unit))]
     if unit.is_transaction:
         sentences.append(
-            "A person with several transactions is protected less: ten transactions of one person have ten times "
-            "this ε."
+            "A person with several transactions is protected less: ten transactions of one person have ten times this "
+            "ε."
         )
     return [listing(sentences)]
 
@@ -280,8 +280,7 @@ def _odds(books: Books) -> Html:
         ),
         grid("Belief after reading, by the belief before", headings, rows, number="-nnnnn"),
         paragraph(
-            "It is a bound and no forecast: most readers know less and learn less. What is true of people in "
-            "general is "
-            "not hidden: a release is made to tell it."
+            "It is a bound and no forecast: most readers know less and learn less. What is true of people in general "
+            "is not hidden: a release is made to tell it."
         ),
     )

@@ -25,15 +25,13 @@ def unit(contents: Contents) -> Html:
     )
     sentences = [
         "Two data sets are neighbours if they differ in this and in nothing else. The promise holds for every such "
-        "pair, "
-        "also for the strangest person in it.",
+        "pair, also for the strangest person in it.",
         "The unit is what a column says. Somebody with two numbers is two units; a family with one card is one.",
     ]
     if any((receipt.unit or Unit()).is_transaction for receipt in receipts if receipt.private):
         sentences.append(
-            "Where one transaction is protected, a person with m of them is protected with m times ε. If people "
-            "have more "
-            "than one, that is not a promise to a person."
+            "Where one transaction is protected, a person with m of them is protected with m times ε. If people have "
+            "more than one, that is not a promise to a person."
         )
     return section("unit", table, listing(sentences))
 
@@ -83,8 +81,7 @@ def charges(contents: Contents) -> Html:
         "charges",
         paragraph(
             "A charge comes before its answer and is never paid back, not even after a failure. The charges of a "
-            "release "
-            "sum to its cost exactly: they are counted as fractions."
+            "release sum to its cost exactly: they are counted as fractions."
         ),
         grid("What each release was charged for", headings, rows, number="-n"),
     )
@@ -107,10 +104,8 @@ def contribution(contents: Contents) -> Html:
             (
                 "A transaction is a set: an item that stands in it twice counts once.",
                 "Which transactions of a unit are kept is decided by a hash of that unit's name and of what is in "
-                "them, and "
-                "by nothing that depends on others. So the data of one unit changes at most as many transactions as "
-                "the "
-                "bound says.",
+                "them, and by nothing that depends on others. So the data of one unit changes at most as many "
+                "transactions as the bound says.",
                 "Noise grows with the bound in proportion. The bound must be chosen without a look at the data.",
                 "Sums of other contributions are clipped to their bound before they are added.",
             )
@@ -155,10 +150,9 @@ def public(contents: Contents) -> Html:
     return section(
         "public",
         paragraph(
-            "The domain is any number of sets of the listed items. Public in every release are the "
-            "list of "
-            "items and their order, how the data is laid out (columns, separators), what was asked for (the number of "
-            "itemsets, their length, ε), the pipeline with its parameters, and the bound on what a unit contributes."
+            "The domain is any number of sets of the listed items. Public in every release are the list of items and "
+            "their order, how the data is laid out (columns, separators), what was asked for (the number of itemsets, "
+            "their length, ε), the pipeline with its parameters, and the bound on what a unit contributes."
         ),
         *parts,
     )
@@ -167,9 +161,8 @@ def public(contents: Contents) -> Html:
 def not_protected(contents: Contents) -> Html:
     """What the guarantee leaves out."""
     sentences = [
-        "What is true of people in general. Whoever knows one item of somebody can guess others from the release, "
-        "as if "
-        "that person had never been in the data.",
+        "What is true of people in general. Whoever knows one item of somebody can guess others from the release, as "
+        "if that person had never been in the data.",
         "That a release of this data was made, when, by whom, and what was asked for.",
         "Which items exist, where the list was taken from the data (see part 6).",
         "Groups: m units together have m times ε.",
@@ -226,9 +219,8 @@ def mechanisms(contents: Contents) -> Html:
             "post-processing",
             paragraph(
                 "Done with noisy answers alone, so that it costs nothing: counts of itemsets are put together from "
-                "noisy "
-                "bins, the largest are listed, supports are kept within 0 and 1, and intervals, verdict and rules are "
-                "computed. What the components noted:"
+                "noisy bins, the largest are listed, supports are kept within 0 and 1, and intervals, verdict and "
+                "rules are computed. What the components noted:"
             ),
             listing(notes or ["The components noted nothing."]),
         ),

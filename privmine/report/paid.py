@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from fractions import Fraction
-from typing import Any
 
 from attrs import frozen
 
@@ -62,30 +61,33 @@ class Paid:
 
     @property
     def time(self) -> datetime | None:
-        """When it was charged: as its receipt says, else as the ledger says; None where nobody noted it."""
-        payment = payment_of(self.named.receipt)
-        if payment is not None:
-            return datetime.fromisoformat(payment.time)
+        """When it was made: as its receipt says, else as the ledger says; None where nobody noted it."""
+        noted = self.named.receipt.time
+        if noted is not None:
+            return datetime.fromisoformat(noted)
         return None if self.row is None else self.row.time
 
 
 @frozen
 class Books:
-    """All releases of a report with their payments, and the accounts of their datasets."""
+    """All releases of a report with their payments, and the accounts of their datasets.
+
+    Attributes:
+        paid: the releases.
+        accounts: by dataset, what the ledger says.
+        ledger: where the ledger is; empty if none was given.
+        identity: what receipts call it.
+    """
 
     paid: tuple[Paid, ...]
     accounts: dict[str, Account]
     ledger: str = ""
+    identity: str = ""
 
     @property
     def doubts(self) -> list[str]:
         """What an officer must look into, a sentence each."""
         return [f"{paid.named.name}: {paid.words}" for paid in self.paid if paid.doubtful]
-
-
-def payment_of(receipt: Receipt) -> Any:
-    """The payment that a receipt records; None where there is none."""
-    return getattr(receipt, "payment", None)
 
 
 def books_of(releases: Sequence[NamedRelease], ledger: Ledger | None) -> Books:
@@ -109,11 +111,12 @@ def books_of(releases: Sequence[NamedRelease], ledger: Ledger | None) -> Books:
         for budget in budgets
         if ledger is not None and budget.name in names
     }
-    found = [_paid(named, accounts, ledger) for named in releases]
-    return Books(tuple(_with_rivals(found)), accounts, "" if ledger is None else str(ledger.path))
+    identity = "" if ledger is None else ledger.identity
+    found = [_paid(named, accounts, identity) for named in releases]
+    return Books(tuple(_with_rivals(found)), accounts, "" if ledger is None else str(ledger.path), identity)
 
 
-def _paid(named: NamedRelease, accounts: dict[str, Account], ledger: Ledger | None) -> Paid:
+def _paid(named: NamedRelease, accounts: dict[str, Account], identity: str) -> Paid:
     receipt = named.receipt
     if not receipt.private:
         return Paid(named, None, "Simulated: nothing was charged, and nobody is protected.", doubtful=True)
@@ -125,8 +128,15 @@ def _paid(named: NamedRelease, accounts: dict[str, Account], ledger: Ledger | No
             doubtful=True,
         )
     claim = f"{receipt.dataset}, row {receipt.entry}" if receipt.entry is not None else receipt.dataset
-    if ledger is None:
+    if not identity:
         return Paid(named, None, f"Charged to {claim}, as its receipt says. No ledger was given to compare.")
+    if receipt.payment is not None and receipt.payment.ledger != identity:
+        return Paid(
+            named,
+            None,
+            f"It was paid for by another ledger ({receipt.payment.ledger}) than the one given here ({identity}).",
+            doubtful=True,
+        )
     account = accounts.get(receipt.dataset)
     if account is None:
         return Paid(
@@ -161,6 +171,8 @@ def _difference(receipt: Receipt, row: Entry) -> str:
         return f"that row is a charge of {stated}, not of {cost}"
     if receipt.unit is not None and receipt.unit.name != row.unit:
         return f"that row protects one {row.unit}, not one {receipt.unit.name}"
+    if receipt.payment is not None and receipt.payment.checksum != row.checksum:
+        return "that row has another checksum, so that a backup of the ledger may have been restored"
     return ""
 
 
@@ -181,8 +193,7 @@ def _with_rivals(found: Iterable[Paid]) -> list[Paid]:
         if rivals:
             words = (
                 f"{paid.words} {' and '.join(rivals)} claims the same row. One charge pays for one release: a "
-                "backup of "
-                "the ledger may have been restored, so that more was spent than it says."
+                "backup of the ledger may have been restored, so that more was spent than it says."
             )
             paid = Paid(paid.named, paid.row, words, doubtful=True)
         made.append(paid)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from report_releases import NASTY, charged
+from report_releases import charged, harmful
 
 
 @pytest.fixture(scope="session")
@@ -13,6 +13,6 @@ def customers(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def nasty(tmp_path_factory):
+def nasty(customers, tmp_path_factory):
     """The same with labels that mean harm."""
-    return charged(tmp_path_factory.mktemp("nasty"), NASTY)
+    return harmful(customers[0], tmp_path_factory.mktemp("nasty") / "nasty.json"), customers[1]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
+from datetime import datetime
 from fractions import Fraction
 from pathlib import Path
 
@@ -13,8 +14,10 @@ from report_releases import UNIT, orders
 
 import privmine as pm
 from privmine.errors import InputError, LedgerError
+from privmine.privacy.payment import Payment
 from privmine.report.paid import NamedRelease, books_of, together
 
+TIME = "2026-11-18T12:00:00+00:00"
 OLD = Path(__file__).parents[1] / "release"
 
 
@@ -36,18 +39,19 @@ def test_the_row_that_paid_is_found(customers) -> None:
     assert [charge.epsilon for charge in books.accounts["orders"].charges] == [
         Fraction(1, 4), Fraction(1, 2), Fraction(1, 8), 1,
     ]  # fmt: skip
-    assert paid.time == paid.row.time
+    assert paid.time == paid.row.time == datetime.fromisoformat(str(paid.named.receipt.time))
 
 
 @pytest.mark.parametrize(
     ("change", "words"),
     [
         ({"dataset": "elsewhere"}, "not in the ledger given here"),
-        ({"entry": 3}, "that row is no charge of this dataset"),
-        ({"entry": 2}, "that row is a charge of ε = 0.25, not of ε = 1"),
-        ({"entry": 99}, "that row is no charge"),
-        ({"entry": None}, "noted no row"),
-        ({"dataset": None, "entry": None}, "No payment recorded"),
+        ({"payment": Payment(TIME, "0" * 32, 8, "0" * 64)}, "paid for by another ledger (000"),
+        ({"payment": None, "entry": 3}, "that row is no charge of this dataset"),
+        ({"payment": None, "entry": 2}, "that row is a charge of ε = 0.25, not of ε = 1"),
+        ({"payment": None, "entry": 99}, "that row is no charge"),
+        ({"payment": None, "entry": None}, "noted no row"),
+        ({"payment": None, "dataset": None, "entry": None}, "No payment recorded"),
         ({"private": False}, "Simulated"),
         ({"unit": pm.Receipt.__attrs_attrs__.unit.default}, f"that row protects one {UNIT}, not one transaction"),
     ],
@@ -59,6 +63,26 @@ def test_what_does_not_fit_the_ledger_is_told(customers, change: dict, words: st
     assert paid.doubtful
     assert paid.row is None
     assert words in paid.words
+
+
+def test_a_restored_backup_is_told(customers, tmp_path) -> None:
+    """A copy of the ledger went on by itself: the same row of the same ledger, with another checksum."""
+    file, _ = customers
+    copy = tmp_path / "restored.db"
+    receipt = pm.load(file).receipt
+    backup = tmp_path / "backup.db"
+    pm.Ledger(backup).init("orders", 9, unit=UNIT)
+    shutil.copy(backup, copy)
+    data = orders()
+    before = pm.mine(data, k=3, epsilon=1, ledger=backup, dataset="orders")
+    pm.mine(data, k=3, epsilon=1, ledger=copy, dataset="orders")
+    assert before.receipt.payment is not None
+    assert before.receipt.payment.ledger == pm.Ledger(copy).identity != receipt.payment.ledger
+    (paid,) = books_of([NamedRelease("before.json", before)], pm.Ledger(copy)).paid
+    assert paid.doubtful
+    assert "another checksum" in paid.words
+    (fine,) = books_of([NamedRelease("before.json", before)], pm.Ledger(backup)).paid
+    assert not fine.doubtful
 
 
 def test_two_releases_that_claim_one_row_are_told(customers) -> None:
