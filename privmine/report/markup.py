@@ -57,17 +57,20 @@ def listing(sentences: Iterable[Any]) -> Html:
 
 def section(anchor: str, *parts: Any) -> Html:
     """A part of the report under its heading, which links name by its anchor."""
-    return _headed(anchor, title_of(anchor), 3 if anchor in WITHIN else 2, parts)
+    heading = _heading(anchor, title_of(anchor), 3 if anchor in WITHIN else 2)
+    return element("section", heading, *parts, id=anchor, aria_labelledby=f"{anchor}-heading")
 
 
 def part_of_release(anchor: str, number: int, title: str, *parts: Any) -> Html:
-    """What a part says of one release, or of one dataset."""
-    return _headed(f"{anchor}-{number}", title, 3, parts)
+    """What a part says of one release, or of one dataset.
+
+    It is no landmark: every part has one of the same name, and none would help to find one's way.
+    """
+    return element("div", _heading(f"{anchor}-{number}", title, 3), *parts, id=f"{anchor}-{number}")
 
 
-def _headed(anchor: str, title: str, level: int, parts: Iterable[Any]) -> Html:
-    heading = element(f"h{level}", title, id=f"{anchor}-heading")
-    return element("section", heading, *parts, id=anchor, aria_labelledby=f"{anchor}-heading")
+def _heading(anchor: str, title: str, level: int) -> Html:
+    return element(f"h{level}", title, id=f"{anchor}-heading")
 
 
 def coded(sentence: str) -> Html:

@@ -67,7 +67,7 @@ class Page(HTMLParser):
 
     def part(self, anchor: str) -> str:
         """The HTML from an anchor on to the next section of the same kind."""
-        return self.html.split(f'id="{anchor}"')[1].split('<section id="')[0]
+        return re.split(r'<(?:section|div) id="', self.html.split(f'id="{anchor}"')[1])[0]
 
 
 def page_of(path: Path, ledger: Path | None = None, **options) -> Page:
