@@ -31,6 +31,11 @@ OWN_COMMANDS = (
         "Write a report of RELEASEs for managers and privacy officers, as one page that needs no network.",
     ),
     (
+        "disclose",
+        "privmine.cli.disclose_command:disclose",
+        "Write a draft about RELEASE for the registry of differential privacy deployments.",
+    ),
+    (
         "convert",
         "privmine.cli.convert_command:convert",
         "Copy the transactions of DATA to OUT, in another format or layout.",
