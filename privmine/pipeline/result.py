@@ -35,6 +35,7 @@ def receipt_of(
     store: Store,
     charge: LedgerCharge | None,
     pipeline: Mapping[str, str],
+    time: str | None = None,
 ) -> Receipt:
     """The receipt of a run that has ended.
 
@@ -45,7 +46,12 @@ def receipt_of(
         store: what was counted.
         charge: what a ledger charged, if there is one.
         pipeline: by stage the component, described.
+        time: when the run began, if no ledger noted it.
+
+    Privacy: a time from before the first look at the data. How long a run takes may depend on the data.
     """
+    payment = None if charge is None else charge.payment
+    is_own = type(source).__module__ in _OWN_NOISE  # others may be replayed, and a replay must give the same
     request = run.request
     return Receipt(
         cost=request.budget,
@@ -60,6 +66,8 @@ def receipt_of(
         n_public=request.public.n is not None,
         entry=None if charge is None else charge.id,
         unit=request.public.unit,
+        payment=payment,
+        time=payment.time if payment is not None else time if is_own else None,
     )
 
 
