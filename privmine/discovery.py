@@ -36,6 +36,8 @@ SHARE_OF_DELTA: Final = Fraction(1, 2)
 #: With more, the threshold would grow for everybody; weights of whole numbers lose nothing to rounding here.
 _FULL_WEIGHT: Final = 1 << 12
 LONGEST: Final = 1000
+#: By the number of its items what a transaction adds to each of them: ⌊4096/√s⌋.
+_WEIGHTS: Final = int_array([0, *(isqrt(_FULL_WEIGHT**2 // size) for size in range(1, LONGEST + 1))])
 
 
 @frozen
@@ -50,7 +52,7 @@ class ItemWeights(Query):
     """
 
     size: int = 0
-    weights: IntArray = field(factory=lambda: item_weights(), repr=False, eq=False)
+    weights: IntArray = field(factory=lambda: _WEIGHTS, repr=False, eq=False)
 
     @property
     def name(self) -> str:
@@ -65,11 +67,6 @@ class ItemWeights(Query):
     def evaluate(self, store: Store) -> IntArray:
         """The exact weights of all items."""
         return store.weighted_supports(1, None, self.weights)
-
-
-def item_weights() -> IntArray:
-    """By the number of its items what a transaction adds to each of them: ⌊4096/√s⌋."""
-    return int_array([0, *(isqrt(_FULL_WEIGHT**2 // size) for size in range(1, LONGEST + 1))])
 
 
 @frozen

@@ -259,7 +259,7 @@ class ZCDP(Definition):
         """See `privacy/rare_items.py`."""
         if not self.items_delta or noise.distribution not in ("gaussian", "discrete gaussian"):
             return super().least_weight(weights, noise, baskets)
-        return least_weight(weights, noise.scale, baskets, self.items_delta)
+        return least_weight(tuple(weights), noise.scale, baskets, self.items_delta)
 
     def _of_pure(self, pure: Cost) -> Cost:
         return self.cost(pure.amount**2 / 2)

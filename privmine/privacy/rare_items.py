@@ -22,15 +22,16 @@ Proposition 25), which is the F used here. The same bound holds for continuous n
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from fractions import Fraction
+from functools import lru_cache
 from math import erfc, nextafter, sqrt
 
 #: More than all the errors of floating point together can take from a bound; what it adds to a weight is nothing.
 _SLACK = 1 + 1e-9
 
 
-def least_weight(weights: Sequence[int], scale: Fraction, baskets: int, delta: Fraction) -> int:
+@lru_cache(maxsize=64)
+def least_weight(weights: tuple[int, ...], scale: Fraction, baskets: int, delta: Fraction) -> int:
     """The smallest threshold by which a unit has an item of its own named with a probability of at most δ.
 
     Args:

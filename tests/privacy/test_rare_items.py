@@ -16,7 +16,7 @@ from privmine.privacy.rare_items import least_weight
 
 #: Small numbers, so that all that a unit may hold can be listed.
 FULL, LONGEST = 8, 5
-WEIGHTS = [0, *(isqrt(FULL**2 // size) for size in range(1, LONGEST + 1))]
+WEIGHTS = (0, *(isqrt(FULL**2 // size) for size in range(1, LONGEST + 1)))
 
 
 class Gauss:
