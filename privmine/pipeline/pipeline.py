@@ -202,7 +202,7 @@ class Pipeline:
         try:
             with ledger_charge(wish.ledger, wish.dataset, request, self._note(request)) as charge:
                 run.held = 0 if charge is None else request.budget
-                basis, counts = run.execute(plan, transactions.store, source, self._trusts)
+                basis, counts = run.execute(plan, transactions, source, self._trusts)
                 receipt = receipt_of(run, basis, source, transactions.store, charge, self.describe(), time)
                 release = release_of(
                     run.request, counts, receipt, wish.downward_closed, self.parts["reconstruct_counts"]

@@ -60,7 +60,7 @@ def receipt_of(
         charges=(*run.meter.charges, *_unspent(run)),
         pipeline=dict(pipeline),
         assumptions=_assumptions(request, source, store),
-        notes=(*_how_many(request), *_what_may_be_missing(basis, request), *basis.notes),
+        notes=(*_which_items(request), *_how_many(request), *_what_may_be_missing(basis, request), *basis.notes),
         dataset=None if charge is None else charge.dataset,
         version=own_version(),
         n_public=request.public.n is not None,
@@ -69,6 +69,17 @@ def receipt_of(
         payment=payment,
         time=payment.time if payment is not None else time if is_own else None,
     )
+
+
+def _which_items(request: Request) -> list[str]:
+    """Where items are private: how many were found, which is an answer under noise."""
+    universe = request.public.universe
+    if not universe.private:
+        return []
+    return [
+        f"which items occur is private: {len(universe):,} of them were found under noise; items that occur too rarely "
+        "for that are not found, and itemsets with them cannot be listed"
+    ]
 
 
 def _how_many(request: Request) -> list[str]:
@@ -106,7 +117,7 @@ def _unspent(run: Run) -> list[Charge]:
 
 def _assumptions(request: Request, source: NoiseSource, store: Store) -> list[str]:
     sentences = []
-    if not request.public.universe.given:
+    if not (request.public.universe.given or request.public.universe.private):
         sentences.append(
             "the item universe was taken from the data and is treated as public, "
             "so that an item which occurs at all is not protected"
