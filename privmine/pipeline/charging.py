@@ -36,6 +36,7 @@ def ledger_charge(
             unit=request.public.unit.name,
             note=note,
             source=public_facts(request.public),
+            origin=request.public.origin.source,
         )
     except KeyboardInterrupt:
         # The interrupt may have come when the charge was on disk already.

@@ -232,12 +232,12 @@ class Wish:
 
         Args:
             origin: how it is read.
-            guess: what was guessed, in the words of whoever asks; by default those of Python.
+            guess: what was detected, in the words of whoever asks; by default those of Python.
         """
         if self.strict and origin.guessed:
             raise InputError(
-                "Strict mode: privmine guessed how the data is laid out, and a guess may look at the data. Specify "
-                f"what was guessed: {guess or f'pm.read(…, {origin.guess})'}."
+                "Strict mode: the layout was detected, perhaps by looking at the data. Specify what was detected: "
+                f"{guess or f'pm.read(…, {origin.guess})'}."
             )
 
     def left(self, unit: Unit, source: str = "") -> DatasetBudget | None:

@@ -35,6 +35,7 @@ def receipt_of(
     store: Store,
     charge: LedgerCharge | None,
     pipeline: Mapping[str, str],
+    time: str | None = None,
 ) -> Receipt:
     """The receipt of a run that has ended.
 
@@ -45,7 +46,12 @@ def receipt_of(
         store: what was counted.
         charge: what a ledger charged, if there is one.
         pipeline: by stage the component, described.
+        time: when the run began, if no ledger noted it.
+
+    Privacy: a time from before the first look at the data. How long a run takes may depend on the data.
     """
+    payment = None if charge is None else charge.payment
+    is_own = type(source).__module__ in _OWN_NOISE  # others may be replayed, and a replay must give the same
     request = run.request
     return Receipt(
         cost=request.budget,
@@ -60,6 +66,8 @@ def receipt_of(
         n_public=request.public.n is not None,
         entry=None if charge is None else charge.id,
         unit=request.public.unit,
+        payment=payment,
+        time=payment.time if payment is not None else time if is_own else None,
     )
 
 
@@ -105,7 +113,7 @@ def _assumptions(request: Request, source: NoiseSource, store: Store) -> list[st
         )
     if request.public.origin.guessed:
         sentences.append(
-            f"how the data is laid out was guessed ({request.public.origin.guess}), perhaps by looking at it, "
+            f"the layout of the data was detected ({request.public.origin.guess}), perhaps by looking at the data, "
             "and is treated as public"
         )
     sentences += request.public.origin.assumes

@@ -8,10 +8,10 @@ import numpy as np
 from attrs import cmp_using, field, frozen
 
 from privmine.errors import InputError
-from privmine.exact import amount
+from privmine.exact import amount, whole_from
 from privmine.model import IntArray, int_array
 from privmine.privacy import Sensitivity
-from privmine.queries.base import Candidate, Query, whole_from
+from privmine.queries.base import Candidate, Query
 from privmine.store.abstract import Store
 
 #: Scores are multiples of the denominator of a frequency, and must fit in 64 bits.
