@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import norm
 
-from privmine.privacy.conversion import _best_order, _log, epsilon_of, rho_of, root
+from privmine.privacy.conversion import _best_order, _log, epsilon_of, rho_of, root, rounded
 
 DELTAS = [Fraction(1, 10**power) for power in (2, 6, 12)]
 RHOS = [Fraction(text) for text in ("1e-8", "3.21e-4", "0.0243559", "1/3", "1", "40", "5000")]
@@ -63,7 +63,7 @@ def test_known_budgets(epsilon: str, rho: float) -> None:
 def test_a_budget_is_used_up_and_not_exceeded(epsilon: Fraction, delta: Fraction) -> None:
     """The ρ of an ε is worth at most that ε, and a little more ρ would be worth more."""
     rho = rho_of(epsilon, delta)
-    assert rho > 0
+    assert rho == rounded(rho, 12, up=False) > 0
     assert epsilon_of(rho, delta) <= epsilon
     assert epsilon_of(rho * (1 + Fraction(1, 10**8)), delta) > epsilon * (1 - Fraction(1, 10**9))
 
@@ -147,3 +147,5 @@ def test_whole_roots_are_exact_and_a_hair_more_is_not(scale: Fraction) -> None:
     assert root(square, up=True) == root(square, up=False) == scale
     assert root(square * hair, up=False) == scale < root(square * hair, up=True) < scale * (1 + step)
     assert root(square / hair, up=True) == scale > root(square / hair, up=False) > scale * (1 - step)
+    for near in (Fraction(10**50 + 1), Fraction(10**50 - 1)):
+        assert root(near, up=False) ** 2 < near < root(near, up=True) ** 2
