@@ -135,6 +135,7 @@ def test_roots_are_rounded_to_the_side_that_is_asked_for(value: Fraction) -> Non
     """Twelve digits, at or above the root, or at or below it."""
     above, below = root(value, up=True), root(value, up=False)
     assert below**2 <= value <= above**2
+    assert [rounded(side, 12, up=True) for side in (above, below)] == [above, below]
     assert above <= below * (1 + Fraction(3, 10**11))
 
 
