@@ -64,7 +64,7 @@ def test_a_budget_is_used_up_and_not_exceeded(epsilon: Fraction, delta: Fraction
     """The ρ of an ε is worth at most that ε, and a little more ρ would be worth more."""
     rho = rho_of(epsilon, delta)
     assert rho == rounded(rho, 12, up=False) > 0
-    assert epsilon_of(rho, delta) <= epsilon
+    assert rounded(epsilon_of(rho, delta), 10, up=True) == epsilon_of(rho, delta) <= epsilon
     assert epsilon_of(rho * (1 + Fraction(1, 10**8)), delta) > epsilon * (1 - Fraction(1, 10**9))
 
 
