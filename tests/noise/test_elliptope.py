@@ -167,6 +167,9 @@ def test_point_on_the_border_of_the_disc_gets_more_bits():
     tape = iter([255, 0, 0, 0, 1])
     phase = Phase.draw(lambda bits: next(tape), 8)
     assert (phase.x.leading(8), phase.x.bits, phase.negative) == (255, 16, True)
+    tape = iter([0, 255, 0, 0, 1])
+    phase = Phase.draw(lambda bits: next(tape), 8)
+    assert (phase.y.leading(8), phase.y.bits, phase.negative) == (255, 16, True)
     tape = iter([255, 200, 3, 4, 0])
     assert Phase.draw(lambda bits: next(tape), 8).x.numerator == 3
 
