@@ -11,6 +11,7 @@ from attrs import define, field
 
 from privmine.errors import UnknownNameError
 from privmine.ledger.chain import AlteredError, Row
+from privmine.ledger.details import read_details
 from privmine.ledger.entries import FAILED, FINISHED, TRANSACTION, UNFINISHED, DatasetBudget, Entry
 
 #: Begins the fingerprint of a source. Earlier versions of privmine wrote fingerprints of the data's content, without
@@ -66,6 +67,7 @@ class Book:
                 raise AlteredError(f"row {row.sequence} has text that privmine does not write")
             if row.unit is not None and row.event != "init":
                 raise AlteredError(f"row {row.sequence} names a unit, which only the budget has")
+            read_details(row.details)
             match row.event:
                 case "init":
                     book._open_budget(row)
@@ -126,6 +128,7 @@ class Book:
         self.endings[charge.sequence] = row.event
 
     def _entry(self, row: Row) -> Entry:
+        details = read_details(row.details)
         return Entry(
             sequence=row.sequence,
             time=_read_time(row.time),
@@ -137,6 +140,10 @@ class Book:
             note=row.note,
             state=self._state(row),
             unit=self.budgets[row.dataset].unit,
+            by=details.get("by", ""),
+            host=details.get("host", ""),
+            origin=details.get("origin", ""),
+            checksum=row.checksum,
         )
 
     def _state(self, row: Row) -> str:

@@ -33,7 +33,9 @@ class Row:
     note: str
     fingerprint: str | None = field(default=None, repr=False)
     checksum: str = field(default="", repr=False)
-    unit: str | None = None  # the last column, because ledgers of format 1 do not have it
+    # The last columns, because ledgers of formats 1 and 2 do not have them.
+    unit: str | None = None
+    details: str | None = None
 
 
 _TYPES = (
@@ -48,9 +50,10 @@ _TYPES = (
     (str, NoneType),
     (str,),
     (str, NoneType),
+    (str, NoneType),
 )
-#: What every checksum is of: all columns but the checksum itself, and the unit, which few rows have.
-_SEALED = tuple(column.name for column in fields(Row) if column.name not in ("checksum", "unit"))
+#: What every checksum is of: all columns but the checksum itself, and those that older rows do not have.
+_SEALED = tuple(column.name for column in fields(Row) if column.name not in ("checksum", "unit", "details"))
 
 
 @frozen
@@ -72,6 +75,11 @@ class Head:
         """The head of a ledger without rows."""
         return cls(key, 0, _start(key))
 
+    @property
+    def identity(self) -> str:
+        """What receipts call the ledger: made from the random key, as lasting, and telling nothing of it."""
+        return sha256(b"privmine ledger, identity\0" + self.key).hexdigest()[:32]
+
     def followed_by(self, row: Row) -> tuple[Row, Head]:
         """Seal a row as the next one; returns it with its checksum, and the new head."""
         sealed = evolve(row, checksum=_checksum(self.checksum, row))
@@ -79,7 +87,7 @@ class Head:
 
 
 def read_row(values: tuple[Any, ...]) -> Row:
-    """Take a row from SQLite, which stores any type in any column; rows of format 1 have no unit."""
+    """Take a row from a database, which may store any type in any column; rows of older formats are shorter."""
     row = Row(*values)
     for value, types in zip(astuple(row), _TYPES, strict=True):
         if type(value) not in types:
@@ -88,7 +96,7 @@ def read_row(values: tuple[Any, ...]) -> Row:
 
 
 def read_head(rows: list[tuple[Any, ...]]) -> Head:
-    """Take the one head from SQLite."""
+    """Take the one head from a database."""
     if len(rows) != 1 or [type(value) for value in rows[0]] != [bytes, int, str]:
         raise AlteredError("the record of its last row is missing or changed")
     return Head(*rows[0])
@@ -120,7 +128,9 @@ def _start(key: bytes) -> str:
 def _checksum(previous: str, row: Row) -> str:
     # JSON, because it cannot confuse where one field ends and the next begins.
     content = [previous, *(getattr(row, name) for name in _SEALED)]
-    # A row without a unit has the same checksum in every format, so that a ledger can get its first unit.
-    if row.unit is not None:
+    # A row without the later columns has the same checksum in every format, so that a ledger can get them.
+    if row.details is not None:
+        content += [row.unit, row.details]
+    elif row.unit is not None:
         content.append(row.unit)
     return sha256(dumps(content).encode("ascii")).hexdigest()

@@ -6,9 +6,10 @@ from datetime import datetime
 from fractions import Fraction
 from typing import Any
 
-from attrs import evolve, frozen
+from attrs import evolve, field, frozen
 
 from privmine.privacy import PureDP
+from privmine.privacy.payment import Payment
 from privmine.privacy.unit import Unit
 
 #: The two privacy definitions that a dataset's budget can be counted in.
@@ -95,6 +96,10 @@ class Entry:
         note: what the caller wrote beside it, or the class of the error of a release that failed.
         state: of a charge, what became of it; empty for other events.
         unit: who the dataset's releases protect.
+        by: who wrote it, as their operating system names them; empty in rows of earlier versions.
+        host: the machine from which it was written.
+        origin: what the charged release was read from, in public words such as the name of a file.
+        checksum: the checksum of its row, which covers all rows before it.
     """
 
     sequence: int
@@ -107,6 +112,10 @@ class Entry:
     note: str
     state: str
     unit: str = TRANSACTION
+    by: str = ""
+    host: str = ""
+    origin: str = ""
+    checksum: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON; fractions become text, so that nothing is rounded."""
@@ -121,17 +130,30 @@ class Entry:
             "note": self.note,
             "state": self.state,
             "unit": self.unit,
+            "by": self.by,
+            "host": self.host,
+            "origin": self.origin,
+            "checksum": self.checksum,
         }
 
 
 @frozen
 class LedgerCharge:
-    """The handle of one charge: proof that the amount is in the ledger, and its number there."""
+    """The handle of one charge: proof that the amount is in the ledger, and where it stands there.
+
+    Attributes:
+        id: the number of its row.
+        dataset: the dataset that was charged.
+        epsilon: the ε of the charge.
+        delta: its δ; None where the definition is pure ε.
+        payment: what a receipt says of the row.
+    """
 
     id: int
     dataset: str
     epsilon: Fraction
     delta: Fraction | None = None
+    payment: Payment | None = field(default=None, eq=False)
 
 
 def _text(value: Fraction | None) -> str | None:

@@ -22,19 +22,20 @@ from privmine.ledger.book import Book
 from privmine.ledger.chain import AlteredError, Head, Row, read_head, read_row, verify
 
 APPLICATION_ID = 0x70764C64  # "pvLd"
-#: The format of a new ledger, and the one that it gets with the first dataset whose unit is not a
-#: transaction: versions of privmine that know of no units then refuse it, instead of mixing units.
-FORMAT = 1
-FORMAT_WITH_UNITS = 2
+#: The format of a new ledger, which every ledger gets with the next row that is written to it. Versions of privmine
+#: that do not know of units (format 2) or of details (format 3) then refuse it, instead of counting wrongly.
+FORMAT = 3
 
 _HEAD = ("head", "CREATE TABLE head (key BLOB, count INTEGER, checksum TEXT)")
 _COLUMNS = (
     "sequence INTEGER PRIMARY KEY, time TEXT, event TEXT, dataset TEXT, "
     "charge INTEGER, epsilon TEXT, delta TEXT, note TEXT, fingerprint TEXT, checksum TEXT"
 )
+#: The columns that each format added, in the words of SQLite.
+_ADDED = {1: (), 2: ("unit TEXT",), 3: ("unit TEXT", "details TEXT")}
 _SCHEMAS = {
-    FORMAT: (("entries", f"CREATE TABLE entries ({_COLUMNS})"), _HEAD),
-    FORMAT_WITH_UNITS: (("entries", f"CREATE TABLE entries ({_COLUMNS}, unit TEXT)"), _HEAD),
+    version: (("entries", f"CREATE TABLE entries ({', '.join((_COLUMNS, *added))})"), _HEAD)
+    for version, added in _ADDED.items()
 }
 #: Besides what SQLite raises: a damaged file can hold text that is no UTF-8 and integers out of range.
 _DAMAGE = (sqlite3.Error, OverflowError, UnicodeError, MemoryError)
@@ -49,19 +50,20 @@ class Page:
     _connection: sqlite3.Connection = field(repr=False)
     _format: int
 
-    def append(self, row: Row) -> int:
-        """Write a row after the last one, and return its number."""
+    def append(self, row: Row) -> Row:
+        """Write a row after the last one, and return it with its number and checksum."""
         sealed, self.head = self.head.followed_by(evolve(row, sequence=self.head.count + 1))
-        if sealed.unit is not None and self._format == FORMAT:
+        if self._format < FORMAT:
             # Within the transaction: another process sees the old format, or the new one with its row.
-            self._connection.execute("ALTER TABLE entries ADD COLUMN unit TEXT")
-            self._connection.execute(f"PRAGMA user_version = {FORMAT_WITH_UNITS}")
-            self._format = FORMAT_WITH_UNITS
-        values = astuple(sealed) if self._format == FORMAT_WITH_UNITS else astuple(sealed)[:-1]
+            for column in _ADDED[FORMAT][len(_ADDED[self._format]) :]:
+                self._connection.execute(f"ALTER TABLE entries ADD COLUMN {column}")
+            self._connection.execute(f"PRAGMA user_version = {FORMAT}")
+            self._format = FORMAT
+        values = astuple(sealed)
         places = ", ".join("?" for _ in values)
         self._connection.execute(f"INSERT INTO entries VALUES ({places})", values)  # noqa: S608 - question marks
         self._connection.execute("UPDATE head SET count = ?, checksum = ?", (self.head.count, self.head.checksum))
-        return sealed.sequence
+        return sealed
 
 
 @contextmanager
@@ -204,10 +206,10 @@ def _refuse_what_is_no_ledger(path: Path) -> None:
         raise _explained(error, path, timeout=0) from error
     if application != APPLICATION_ID:
         raise LedgerError(f"{path} is an SQLite database, but not a privmine ledger. It was not changed.")
-    if version > FORMAT_WITH_UNITS:
+    if version > FORMAT:
         raise LedgerError(
             f"The ledger {path} was written by a newer version of privmine (format {version}; this "
-            f"version reads formats up to {FORMAT_WITH_UNITS}). Nothing was charged. Upgrade privmine."
+            f"version reads formats up to {FORMAT}). Nothing was charged. Upgrade privmine."
         )
     if version not in _SCHEMAS:
         raise _altered(path, f"its format is {version}, which no version of privmine wrote")
@@ -218,7 +220,7 @@ def _verified_page(path: Path, connection: sqlite3.Connection) -> Page:
     try:
         if connection.execute("PRAGMA quick_check(1)").fetchall() != [("ok",)]:
             raise AlteredError("SQLite finds it inconsistent")
-        # Asked again, under the lock: another process may have given the ledger its first unit.
+        # Asked again, under the lock: another process may have changed the format.
         [version] = connection.execute("PRAGMA user_version").fetchone()
         schema = connection.execute("SELECT type, name, sql FROM sqlite_master ORDER BY name").fetchall()
         if schema != [("table", name, statement) for name, statement in _SCHEMAS.get(version, ())]:
@@ -250,7 +252,7 @@ def _explained(error: BaseException, path: Path, timeout: float) -> LedgerError:
     if kind.startswith("SQLITE_READONLY"):
         return LedgerError(
             f"The ledger {path} cannot be written: the file or its folder is read-only. Nothing was "
-            "charged. Make both writable. (Do not use a copy: it would be counted separately.)"
+            "charged. Make both writable. Do not use a copy: it would be counted separately."
         )
     if kind.startswith(("SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_AUTH")):
         return LedgerError(

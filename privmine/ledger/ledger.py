@@ -17,11 +17,13 @@ from privmine.errors import InputError, PrivmineError, PrivmineWarning
 from privmine.ledger import checks
 from privmine.ledger.book import PUBLIC, write_fraction
 from privmine.ledger.chain import Row
+from privmine.ledger.details import shortened, who_and_where, write_details
 from privmine.ledger.entries import TRANSACTION, DatasetBudget, Entry, LedgerCharge
 from privmine.ledger.export import log_text
 from privmine.ledger.file import Page, create, reading, writing
 from privmine.printable import printable
 from privmine.privacy.guarantee import Guarantee
+from privmine.privacy.payment import Payment
 
 _LONGEST_WAIT = 24 * 60 * 60.0
 
@@ -110,6 +112,12 @@ class Ledger:
         spent_delta = None if total_delta is None else Fraction(0)
         return DatasetBudget(name, total_epsilon, total_delta, Fraction(0), spent_delta, unit)
 
+    @property
+    def identity(self) -> str:
+        """What receipts call this ledger; it was chosen at random when the ledger was created."""
+        with reading(self.path, self.timeout) as page:
+            return page.head.identity
+
     def budget(self, dataset: str) -> DatasetBudget:
         """The budget of one dataset."""
         name = checks.dataset_name(dataset)
@@ -151,6 +159,7 @@ class Ledger:
         unit: str = TRANSACTION,
         note: str = "",
         source: str = "",
+        origin: str = "",
     ) -> LedgerCharge:
         """Charge a release, before anything is drawn for it. When this returns, the charge is on disk.
 
@@ -163,6 +172,7 @@ class Ledger:
             source: where the data comes from, in public words such as a path; never anything that depends
                 on its content. Another source than that of the dataset's first charge gives a warning. Only
                 a keyed hash is kept, in the ledger file and nowhere else.
+            origin: what the log shows of the source, in public words such as the name of a file.
 
         Raises:
             BudgetError: more than is left; the error has `requested` and `remaining`.
@@ -176,8 +186,11 @@ class Ledger:
             _after(page, *order)
             keyed = _keyed(page, source)
             _warn_of_another(page, name, keyed)  # before the charge, so that a warning turned into an error is free
-            number = page.append(_row("charge", name, charged_epsilon, charged_delta, note=note, fingerprint=keyed))
-        return LedgerCharge(number, name, charged_epsilon, charged_delta)
+            row = page.append(
+                _row("charge", name, charged_epsilon, charged_delta, note=note, fingerprint=keyed, origin=origin)
+            )
+            payment = Payment(row.time, page.head.identity, row.sequence, row.checksum)
+        return LedgerCharge(row.sequence, name, charged_epsilon, charged_delta, payment)
 
     def finish(self, charge: LedgerCharge) -> None:
         """Record that the release of a charge is out."""
@@ -237,6 +250,7 @@ def _row(
     note: str = "",
     fingerprint: str | None = None,
     unit: str | None = None,
+    origin: str = "",
 ) -> Row:
     return Row(
         sequence=0,  # the page numbers it
@@ -249,6 +263,7 @@ def _row(
         note=note,
         fingerprint=fingerprint,
         unit=unit,
+        details=write_details({**who_and_where(), "origin": shortened(origin)}),
     )
 
 

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from privmine.errors import PrivmineError, PrivmineWarning, RunInterrupted, UnsavedReleaseError
 from privmine.ledger import Ledger
 from privmine.ledger.entries import LedgerCharge
-from privmine.model import Public, Request
+from privmine.model import PRIVATE, Public, Request
 
 
 @contextmanager
@@ -36,6 +36,7 @@ def ledger_charge(
             unit=request.public.unit.name,
             note=note,
             source=public_facts(request.public),
+            origin=request.public.origin.source,
         )
     except KeyboardInterrupt:
         # The interrupt may have come when the charge was on disk already.
@@ -73,5 +74,6 @@ def public_facts(public: Public) -> str:
     """
     if not public.origin.reference:
         return ""
-    items = [str(label) for label in public.universe.labels.tolist()] if public.universe.given else None
-    return json.dumps([public.origin.reference, public.unit.name, items])
+    universe = public.universe
+    named = [str(label) for label in universe.labels.tolist()] if universe.given else None
+    return json.dumps([public.origin.reference, public.unit.name, PRIVATE if universe.private else named])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from copy import copy
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
 
@@ -197,11 +198,12 @@ class Pipeline:
         run = self.prepare(request, observers)
         plan = run.plan()
         make_ready(transactions.store)
+        time = datetime.now(UTC).isoformat(timespec="seconds")
         try:
             with ledger_charge(wish.ledger, wish.dataset, request, self._note(request)) as charge:
                 run.held = 0 if charge is None else request.budget
-                basis, counts = run.execute(plan, transactions.store, source, self._trusts)
-                receipt = receipt_of(run, basis, source, transactions.store, charge, self.describe())
+                basis, counts = run.execute(plan, transactions, source, self._trusts)
+                receipt = receipt_of(run, basis, source, transactions.store, charge, self.describe(), time)
                 release = release_of(
                     run.request, counts, receipt, wish.downward_closed, self.parts["reconstruct_counts"]
                 )

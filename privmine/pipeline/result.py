@@ -35,6 +35,7 @@ def receipt_of(
     store: Store,
     charge: LedgerCharge | None,
     pipeline: Mapping[str, str],
+    time: str | None = None,
 ) -> Receipt:
     """The receipt of a run that has ended.
 
@@ -45,7 +46,12 @@ def receipt_of(
         store: what was counted.
         charge: what a ledger charged, if there is one.
         pipeline: by stage the component, described.
+        time: when the run began, if no ledger noted it.
+
+    Privacy: a time from before the first look at the data. How long a run takes may depend on the data.
     """
+    payment = None if charge is None else charge.payment
+    is_own = type(source).__module__ in _OWN_NOISE  # others may be replayed, and a replay must give the same
     request = run.request
     return Receipt(
         cost=request.budget,
@@ -54,13 +60,26 @@ def receipt_of(
         charges=(*run.meter.charges, *_unspent(run)),
         pipeline=dict(pipeline),
         assumptions=_assumptions(request, source, store),
-        notes=(*_how_many(request), *_what_may_be_missing(basis, request), *basis.notes),
+        notes=(*_which_items(request), *_how_many(request), *_what_may_be_missing(basis, request), *basis.notes),
         dataset=None if charge is None else charge.dataset,
         version=own_version(),
         n_public=request.public.n is not None,
         entry=None if charge is None else charge.id,
         unit=request.public.unit,
+        payment=payment,
+        time=payment.time if payment is not None else time if is_own else None,
     )
+
+
+def _which_items(request: Request) -> list[str]:
+    """Where items are private: how many were found, which is an answer under noise."""
+    universe = request.public.universe
+    if not universe.private:
+        return []
+    return [
+        f"which items occur is private: {len(universe):,} of them were found under noise; items that occur too rarely "
+        "for that are not found, and itemsets with them cannot be listed"
+    ]
 
 
 def _how_many(request: Request) -> list[str]:
@@ -98,7 +117,7 @@ def _unspent(run: Run) -> list[Charge]:
 
 def _assumptions(request: Request, source: NoiseSource, store: Store) -> list[str]:
     sentences = []
-    if not request.public.universe.given:
+    if not (request.public.universe.given or request.public.universe.private):
         sentences.append(
             "the item universe was taken from the data and is treated as public, "
             "so that an item which occurs at all is not protected"

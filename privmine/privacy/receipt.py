@@ -15,10 +15,12 @@ from attrs import asdict, field, frozen
 from privmine.errors import InputError
 from privmine.exact import exact, text_tuple
 from privmine.printable import printable
-from privmine.privacy.cost import Charge, Cost
+from privmine.privacy.accounting_events import accounting_event
+from privmine.privacy.cost import UNSPENT, Charge, Cost
 from privmine.privacy.definition import Definition, definition_from_dict
 from privmine.privacy.guarantee import Guarantee
 from privmine.privacy.noise import noise_from_dict
+from privmine.privacy.payment import Payment, check_time
 from privmine.privacy.unit import Unit
 
 #: What the name of a source says whose noise protects nobody, and what a receipt then says of whom it protects.
@@ -51,6 +53,9 @@ class Receipt:
         n_public: whether the number of transactions is published.
         entry: the number of the charge in that ledger's log.
         former_protects: who is protected, in the words of a receipt that has no unit.
+        payment: the row of the ledger that paid; None of a release that nobody charged, or of an older version.
+        time: when it was charged, or asked for where there is no ledger, in UTC as ISO 8601 writes it; None of a
+            simulation, whose files are the same whenever it runs, and of older versions.
     """
 
     cost: Cost
@@ -66,6 +71,8 @@ class Receipt:
     n_public: bool = False
     entry: int | None = None
     former_protects: str = ""
+    payment: Payment | None = None
+    time: str | None = None
 
     @property
     def definition(self) -> Definition:
@@ -101,6 +108,10 @@ class Receipt:
         """What counts are of, as part of a sentence."""
         return (self.unit or Unit()).counted
 
+    def accounting_event(self) -> dict[str, Any]:
+        """The charges as an event of dp-accounting, in plain values for JSON; see `privacy/accounting_events.py`."""
+        return accounting_event(charge for charge in self.charges if charge.mechanism != UNSPENT)
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON; fractions become text, so that nothing is rounded."""
         return {
@@ -118,6 +129,8 @@ class Receipt:
             "n_public": self.n_public,
             "entry": self.entry,
             "unit": None if self.unit is None else asdict(self.unit),
+            **({} if self.payment is None else {"payment": self.payment.to_dict()}),
+            **({} if self.time is None else {"time": self.time}),
         }
 
     @classmethod
@@ -195,7 +208,10 @@ class Receipt:
         account = [] if self.dataset is None else [f"Charged to: {self.dataset}{number}"]
         names = " → ".join(description.partition("(")[0] for description in self.pipeline.values())
         pipeline = [f"Pipeline: {names}"] if names else []
-        lines = [promise, f"Protects: {self.protects}", f"Noise: {self.noise}", *pipeline, *account]
+        if self.payment is not None:
+            account.append(f"Paid by: {self.payment}")
+        date = [] if self.time is None else [f"Date: {self.time}"]
+        lines = [promise, f"Protects: {self.protects}", f"Noise: {self.noise}", *pipeline, *account, *date]
         return [printable(line) for line in lines]
 
     def foot(self) -> list[str]:
@@ -237,6 +253,7 @@ _RECEIPT_TYPES: dict[str, tuple[type, ...]] = {
     "dataset": (str, NoneType),
     "entry": (int, NoneType),
     "unit": (dict, NoneType),
+    "payment": (dict,),
 }
 
 
@@ -270,11 +287,13 @@ def _read(values: dict[str, Any]) -> Receipt:
     """A receipt from plain values. It removes what it reads, and an unknown value is a TypeError."""
     definition = definition_from_dict(values)
     unit, words = values.pop("unit", None), values.pop("protects")
+    payment = values.pop("payment", None)
     return Receipt(
         cost=_cost_from(values, definition),
         charges=[_charge_from_dict(dict(charge), definition) for charge in values.pop("charges")],
         unit=None if unit is None else Unit(**unit),
         former_protects=words if unit is None else "",
+        payment=None if payment is None else Payment.from_dict(payment),
         **values,
     )
 
@@ -303,6 +322,9 @@ def _refuse_contradictions(receipt: Receipt, stated: str) -> None:
         raise InputError("A receipt says that a simulated release is private. Do not rely on it.")
     if receipt.private and receipt.unit is not None and stated != receipt.protects:
         raise InputError("The words and the fields of a receipt name different units of protection. Do not rely on it.")
+    if receipt.time is not None:
+        check_time(receipt.time)
+    _refuse_another_payment(receipt)
     for charge in receipt.charges:
         if charge.noise is None:
             continue
@@ -311,6 +333,14 @@ def _refuse_contradictions(receipt: Receipt, stated: str) -> None:
         moved = charge.noise.least_sensitivity.times((receipt.unit or Unit()).baskets)
         if charge.verified and receipt.definition.cost_of_noise(moved, charge.noise) > charge.cost:
             raise InputError("A receipt states noise that costs more than was charged for it. Do not rely on it.")
+
+
+def _refuse_another_payment(receipt: Receipt) -> None:
+    paid = receipt.payment
+    if paid is None:
+        return
+    if not receipt.private or receipt.dataset is None or (paid.row, paid.time) != (receipt.entry, receipt.time):
+        raise InputError("A receipt contradicts itself about the charge that paid for it. Do not rely on it.")
 
 
 def _bounded_sum(amounts: Iterable[Fraction]) -> Fraction | None:

@@ -44,7 +44,7 @@ def newer_ledger(path: Path) -> None:
     """A ledger of a later format."""
     Ledger(path).init("orders", epsilon=1)
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        connection.execute("PRAGMA user_version = 3")
+        connection.execute("PRAGMA user_version = 4")
 
 
 def older_ledger(path: Path) -> None:
@@ -71,7 +71,7 @@ BAD: dict[str, tuple[Callable[[Path], object], str]] = {
     "pipe": (os.mkfifo, "is not a regular file"),
     "foreign": (foreign_database, "is an SQLite database, but not a privmine ledger"),
     "foreign in WAL mode": (write_ahead_database, "is an SQLite database, but not a privmine ledger"),
-    "newer": (newer_ledger, "written by a newer version of privmine .format 3.*Upgrade"),
+    "newer": (newer_ledger, "written by a newer version of privmine .format 4.*Upgrade"),
     "older": (older_ledger, "damaged or was edited: its format is 0"),
     "half": (half_ledger, "is damaged or was edited.*Restore it from a backup"),
 }

@@ -47,6 +47,10 @@ EDITS = {
     "text that is no UTF-8": "UPDATE entries SET note = CAST(X'FF' AS TEXT) WHERE sequence = 3",
     "charge": "UPDATE entries SET charge = 5 WHERE sequence = 4",
     "fingerprint": "UPDATE entries SET fingerprint = NULL WHERE sequence = 3",
+    "details": "UPDATE entries SET details = replace(details, 'by', 'host') WHERE sequence = 3",
+    "who charged": """UPDATE entries SET details = '{"by": "nobody"}' WHERE sequence = 3""",
+    "details away": "UPDATE entries SET details = NULL WHERE sequence = 3",
+    "details of the last row": "UPDATE entries SET details = NULL WHERE sequence = 8",
     "checksum": "UPDATE entries SET checksum = '' WHERE sequence = 3",
     "number": "UPDATE entries SET sequence = 9 WHERE sequence = 8",
     "row in the middle": "DELETE FROM entries WHERE sequence = 3",
@@ -54,10 +58,10 @@ EDITS = {
     "last row": "DELETE FROM entries WHERE sequence = 8",
     "last row and count": "DELETE FROM entries WHERE sequence = 8; UPDATE head SET count = 7",
     "all rows": "DELETE FROM entries",
-    "insert": "INSERT INTO entries SELECT 9, time, 'init', 'new', NULL, '9/1', NULL, '', NULL, checksum FROM entries "
-    "WHERE sequence = 8",
-    "insert, and count": "INSERT INTO entries SELECT 9, time, 'init', 'new', NULL, '9/1', NULL, '', NULL, checksum "
-    "FROM entries WHERE sequence = 8; UPDATE head SET count = 9",
+    "insert": "INSERT INTO entries SELECT 9, time, 'init', 'new', NULL, '9/1', NULL, '', NULL, checksum, NULL, NULL "
+    "FROM entries WHERE sequence = 8",
+    "insert, and count": "INSERT INTO entries SELECT 9, time, 'init', 'new', NULL, '9/1', NULL, '', NULL, checksum, "
+    "NULL, NULL FROM entries WHERE sequence = 8; UPDATE head SET count = 9",
     "swap": "UPDATE entries SET sequence = -1 WHERE sequence = 3; UPDATE entries SET sequence = 3 WHERE sequence = 5; "
     "UPDATE entries SET sequence = 5 WHERE sequence = -1",
     "count": "UPDATE head SET count = 7",
@@ -204,6 +208,11 @@ FORGED = {
     ],
     "charge with a unit": [row(1, "init", "1/1"), evolve(row(2, "charge", "1/2"), unit="customer_id")],
     "unit that is none": [evolve(row(1, "init", "1/1"), unit="transaction")],
+    "details that are no JSON": [evolve(row(1, "init", "1/1"), details="by: me")],
+    "details that are no texts": [evolve(row(1, "init", "1/1"), details='{"by": 7}')],
+    "details written in another way": [evolve(row(1, "init", "1/1"), details='{"by":"me"}')],
+    "details of a later version": [evolve(row(1, "init", "1/1"), details='{"colour": "red"}')],
+    "details that steer a terminal": [evolve(row(1, "init", "1/1"), details='{"by": "\\u001b[2J"}')],
     "text that steers a terminal": [evolve(row(1, "init", "1/1"), note="\x1b[2J")],
     "name that is turned around": [row(1, "init", "1/1", dataset="\u202eorders")],
     "unknown event": [row(1, "refund", "1/1")],

@@ -81,20 +81,23 @@ def test_the_name_of_a_unit_is_one_name(customers: Ledger) -> None:
             customers.init("other", 1, unit=name)  # type: ignore[arg-type]
 
 
-def test_the_first_unit_changes_the_format_and_no_row(ledger: Ledger, path: Path) -> None:
-    """A ledger without units stays readable for older versions; with the first unit they refuse it."""
-    ledger.finish(ledger.charge("orders", "1/3", note="first", source="orders.csv"))
-    assert format_of(path) == 1
-    before = ledger.log()
-    ledger.init("sales", epsilon=1, unit="customer_id")
-    assert format_of(path) == 2
+@pytest.mark.parametrize(("old", "number"), [("before_units.ledger", 1), ("with_contents.ledger", 2)])
+def test_the_next_row_changes_the_format_and_no_row(path: Path, old: str, number: int) -> None:
+    """A ledger of an earlier version is only read until it is written to; then earlier versions refuse it."""
+    path.write_bytes((Path(__file__).parent / old).read_bytes())
+    ledger = Ledger(path)
+    before, whole, identity = ledger.log(), path.read_bytes(), ledger.identity
+    assert format_of(path) == number
+    assert path.read_bytes() == whole
+    ledger.init("returns", epsilon=1, unit="customer_id")
+    assert format_of(path) == 3
     assert ledger.log()[:-1] == before
-    ledger.charge("sales", 1, unit="customer_id")
-    ledger.charge("orders", "2/3", source="orders.csv")
-    ledger.init("more", epsilon=1)
-    ledger.init("households", epsilon=1, unit="household")
-    assert format_of(path) == 2
-    assert [budget.unit for budget in ledger.show()[2:]] == ["customer_id", "transaction", "household"]
+    assert {entry.by for entry in before} == {""}
+    assert ledger.log()[-1].host
+    assert ledger.identity == identity
+    charge = ledger.charge("returns", 1, unit="customer_id")
+    assert charge.payment is not None
+    assert charge.payment.ledger == identity
 
 
 def test_a_refused_first_unit_leaves_the_format(ledger: Ledger, path: Path) -> None:
@@ -127,6 +130,7 @@ EDITS = {
     "a unit for a charge": "UPDATE entries SET unit = 'customer_id' WHERE event = 'charge'",
     "the unit as bytes": "UPDATE entries SET unit = CAST('customer_id' AS BLOB) WHERE dataset = 'sales'",
     "the format": "PRAGMA user_version = 1",
+    "the format before": "PRAGMA user_version = 2",
     "the column": "ALTER TABLE entries DROP COLUMN unit",
     "column and format": "ALTER TABLE entries DROP COLUMN unit; PRAGMA user_version = 1",
 }
