@@ -38,6 +38,8 @@ OPTIONS = frozenset(
             "seed",
             "ledger",
             "dataset",
+            "account",
+            "part",
         ),
         *("output", "overwrite", "downward_closed", "method", "trust"),
         *("transactions", "lam", "bases", "length", "target_error", "target_size"),
