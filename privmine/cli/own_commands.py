@@ -26,6 +26,16 @@ OWN_COMMANDS = (
     ("plot", "privmine.cli.plot_command:plot", "Draw RELEASE: supports, items that go together, or rules."),
     ("diff", "privmine.cli.diff_command:diff", "Tell what changed from FIRST to SECOND, two releases."),
     (
+        "report",
+        "privmine.cli.report_command:report",
+        "Write a report of RELEASEs for managers and privacy officers, as one page that needs no network.",
+    ),
+    (
+        "disclose",
+        "privmine.cli.disclose_command:disclose",
+        "Write a draft about RELEASE for the registry of differential privacy deployments.",
+    ),
+    (
         "convert",
         "privmine.cli.convert_command:convert",
         "Copy the transactions of DATA to OUT, in another format or layout.",

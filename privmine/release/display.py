@@ -86,8 +86,14 @@ def as_text(release: Release) -> str:
     return "\n".join([headline(release), head, *rows, *notes, "", *release.receipt.lines()])
 
 
-def as_html(release: Release, level: float = DEFAULT_LEVEL) -> str:
-    """A table for notebooks and .html files; labels are escaped."""
+def as_html(release: Release, level: float = DEFAULT_LEVEL, *, unfolded: bool = False) -> str:
+    """A table for notebooks and .html files; labels are escaped.
+
+    Args:
+        release: what to show.
+        level: the level of the intervals.
+        unfolded: whether the receipt is open, so that a print has it.
+    """
     rows = "".join(
         f"<tr><td>{position}</td><td>{escape(items_text(found.items))}</td><td>{found.support:.4f}</td>"
         f"<td>{whole(found.count)}</td><td>{interval_text(within)}</td></tr>"
@@ -100,5 +106,5 @@ def as_html(release: Release, level: float = DEFAULT_LEVEL) -> str:
         f"<div class='privmine'>{warning}<p>{escape(headline(release))}</p><table><thead><tr><th>rank</th>"
         f"<th>itemset</th><th>support</th><th>count</th><th>{percent(level)} interval</th></tr></thead>"
         f"<tbody>{rows}</tbody></table><p><small>{caveat(release)}</small></p><ul>{verdict}</ul>"
-        f"<details><summary>Receipt</summary><ul>{receipt}</ul></details></div>"
+        f"<details{' open' if unfolded else ''}><summary>Receipt</summary><ul>{receipt}</ul></details></div>"
     )

@@ -1,8 +1,13 @@
-"""The supports of a release as a drawing inside a page: bars with intervals, in SVG, without any library."""
+"""Drawings inside a page: bars or dots with intervals, in SVG, without any library.
+
+Lines and letters have the colour of the text around them, so that a drawing suits a light and a dark page.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from html import escape
+from math import isfinite
 from typing import TYPE_CHECKING
 
 from privmine.release.display import items_text, percent
@@ -18,27 +23,55 @@ _LONGEST = 42
 def support_chart(release: Release, level: float) -> str:
     """A bar for each of the first itemsets, and a line for its interval; empty where nothing is listed."""
     shown = release.itemsets[:SHOWN]
-    if not shown:
+    rows = [
+        (items_text(found.items), found.count, low, high)
+        for found, (low, high) in zip(shown, release.intervals(level), strict=False)
+    ]
+    return interval_chart(rows, f"Counts of the first {len(shown)} itemsets with {percent(level)} intervals")
+
+
+def interval_chart(
+    rows: Sequence[tuple[str, float, float, float]], words: str, *, dots: bool = False, mark: float | None = None
+) -> str:
+    """A row for each label with its value and the ends of its interval; empty without rows.
+
+    Args:
+        rows: label, value, and from where to where the interval goes.
+        words: what it shows, for those who read and those who listen.
+        dots: whether a value is a dot instead of a bar from 0.
+        mark: a value that gets an upright line.
+    """
+    if not rows:
         return ""
-    ends = release.intervals(level)[: len(shown)]
-    widest = max(max(high, found.count, 1.0) for found, (_, high) in zip(shown, ends, strict=True))
-    rows = []
-    for number, (found, (low, high)) in enumerate(zip(shown, ends, strict=True)):
-        middle = _ROW * number + _ROW / 2
-        width, left, right = (_BARS * max(value, 0.0) / widest for value in (found.count, low, high))
-        rows.append(
-            f"<text x='{_LABELS - 8}' y='{middle + 4:.0f}' text-anchor='end'>{escape(_short(found.items))}</text>"
-            f"<rect x='{_LABELS}' y='{middle - 7:.0f}' width='{width:.1f}' height='14' fill='#0072B2' opacity='.8'/>"
-            f"<path d='M{_LABELS + left:.1f} {middle:.0f}H{_LABELS + right:.1f}' stroke='#222' stroke-width='1.4'/>"
+    # An end without a limit is drawn to the edge.
+    ends = [end for _, value, _, high in rows for end in (value, high) if isfinite(end)]
+    widest = max(*ends, mark or 0.0, 1.0)
+
+    def across(value: float) -> float:
+        return _LABELS + _BARS * min(max(value, 0.0), widest) / widest
+
+    made = []
+    for number, (label, value, low, high) in enumerate(rows):
+        middle = _ROW * number + _ROW // 2
+        shape = (
+            f"<circle cx='{across(value):.1f}' cy='{middle}' r='4.5' fill='#0072B2'/>"
+            if dots
+            else f"<rect x='{_LABELS}' y='{middle - 7}' width='{across(value) - _LABELS:.1f}' height='14' "
+            "fill='#0072B2' opacity='.8'/>"
         )
-    height, words = _ROW * len(shown), f"Counts of the first {len(shown)} itemsets with {percent(level)} intervals"
+        made.append(
+            f"<text x='{_LABELS - 8}' y='{middle + 4}' text-anchor='end' fill='currentColor' unicode-bidi='isolate'>"
+            f"{escape(_short(label))}</text>{shape}"
+            f"<path d='M{across(low):.1f} {middle}H{across(high):.1f}' stroke='currentColor' stroke-width='1.4'/>"
+        )
+    height = _ROW * len(rows)
+    if mark is not None:
+        made.append(f"<path d='M{across(mark):.1f} 0V{height}' stroke='currentColor' stroke-dasharray='3 3'/>")
     return (
-        f"<figure><svg viewBox='0 0 {_LABELS + _BARS + 10} {height}' role='img' aria-label='{words}' font-size='12' "
-        f"style='width:100%;max-width:46rem'>{''.join(rows)}</svg><figcaption><small>{words}.</small></figcaption>"
-        "</figure>"
+        f"<figure><svg viewBox='0 0 {_LABELS + _BARS + 10} {height}' role='img' aria-label='{escape(words)}' "
+        f"font-size='12'>{''.join(made)}</svg><figcaption><small>{escape(words)}.</small></figcaption></figure>"
     )
 
 
-def _short(items: tuple[object, ...]) -> str:
-    text = items_text(items)
+def _short(text: str) -> str:
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1].rstrip()}…"

@@ -102,12 +102,12 @@ def to_html(release: Release, level: float = DEFAULT_LEVEL) -> str:
     style = (
         "body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem}"
         "table{border-collapse:collapse}td,th{padding:.2rem .8rem;text-align:left;border-bottom:1px solid #ddd}"
-        "td:nth-child(2){overflow-wrap:anywhere}"
+        "td:nth-child(2){overflow-wrap:anywhere}svg{width:100%;max-width:46rem}"
         "th:nth-child(n+3),td:nth-child(n+3){text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}"
     )
     return (
         f"<!doctype html><html lang='en'><meta charset='utf-8'><title>{title}</title><style>{style}</style>"
-        f"<h1>{title}</h1>{support_chart(release, level)}{as_html(release, level)}</html>\n"
+        f"<h1>{title}</h1>{support_chart(release, level)}{as_html(release, level, unfolded=True)}</html>\n"
     )
 
 
@@ -142,7 +142,7 @@ def check_output(
     if suffix == ".xlsx":
         import_extra("openpyxl", "Excel workbooks need")
     if plain and suffix != ".csv":
-        raise InputError(f"A plain file is a .csv, not {path.name!r}. Rename it, or drop plain=True (--plain).")
+        raise InputError(f"A plain file is a .csv, not {path.name!r}. Rename it, or drop plain=True.")
     check_place(path)
     taken = next((file for file in (path, *([beside(path)] if plain else [])) if file.exists()), None)
     if not overwrite and taken is not None:

@@ -1,0 +1,218 @@
+"""Releases and the ledger that paid for them: which rows are theirs, and what they cost together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from fractions import Fraction
+
+from attrs import frozen
+
+from privmine.errors import InputError
+from privmine.exact import amount
+from privmine.ledger import Ledger
+from privmine.ledger.entries import FINISHED, DatasetBudget, Entry
+from privmine.privacy import Receipt
+from privmine.privacy.guarantee import Guarantee
+from privmine.release import Release
+
+
+@frozen
+class NamedRelease:
+    """A release and the name of its file."""
+
+    name: str
+    release: Release
+
+    @property
+    def receipt(self) -> Receipt:
+        """What it cost."""
+        return self.release.receipt
+
+
+@frozen
+class Account:
+    """What a ledger says of one dataset."""
+
+    budget: DatasetBudget
+    entries: tuple[Entry, ...]
+
+    @property
+    def charges(self) -> list[Entry]:
+        """All that was charged, oldest first."""
+        return [entry for entry in self.entries if entry.event == "charge"]
+
+
+@frozen
+class Paid:
+    """A release with the row that paid for it, as far as that is known.
+
+    Attributes:
+        named: the release.
+        row: the ledger's row; None where there is none, or where it is not known.
+        words: what is known of the payment, as a sentence.
+        doubtful: whether the officer must look into it.
+    """
+
+    named: NamedRelease
+    row: Entry | None
+    words: str
+    doubtful: bool = False
+
+    @property
+    def time(self) -> datetime | None:
+        """When it was made: as its receipt says, else as the ledger says; None where nobody noted it."""
+        noted = self.named.receipt.time
+        if noted is not None:
+            return datetime.fromisoformat(noted)
+        return None if self.row is None else self.row.time
+
+
+@frozen
+class Books:
+    """All releases of a report with their payments, and the accounts of their datasets.
+
+    Attributes:
+        paid: the releases.
+        accounts: by dataset, what the ledger says.
+        ledger: where the ledger is; empty if none was given.
+        identity: what receipts call it.
+    """
+
+    paid: tuple[Paid, ...]
+    accounts: dict[str, Account]
+    ledger: str = ""
+    identity: str = ""
+
+    @property
+    def doubts(self) -> list[str]:
+        """What an officer must look into, a sentence each."""
+        return [f"{paid.named.name}: {paid.words}" for paid in self.paid if paid.doubtful]
+
+
+def books_of(releases: Sequence[NamedRelease], ledger: Ledger | None) -> Books:
+    """Look up in a ledger what paid for each release.
+
+    Raises:
+        InputError: no release is given, or the same one twice.
+        LedgerError: the ledger cannot be read.
+    """
+    if not releases:
+        raise InputError("Name at least one release, a file that `privmine mine` saved.")
+    for number, named in enumerate(releases):
+        for earlier in releases[:number]:
+            if named.release == earlier.release:
+                raise InputError(f"{earlier.name} and {named.name} hold the same release. Name it once.")
+    names = {named.receipt.dataset for named in releases}
+    # A ledger that cannot be read is told, also where no release names a dataset.
+    budgets = () if ledger is None else ledger.show()
+    accounts = {
+        budget.name: Account(budget, ledger.log(budget.name))
+        for budget in budgets
+        if ledger is not None and budget.name in names
+    }
+    identity = "" if ledger is None else ledger.identity
+    found = [_paid(named, accounts, identity) for named in releases]
+    return Books(tuple(_with_rivals(found)), accounts, "" if ledger is None else str(ledger.path), identity)
+
+
+def _paid(named: NamedRelease, accounts: dict[str, Account], identity: str) -> Paid:
+    receipt = named.receipt
+    if not receipt.private:
+        return Paid(named, None, "Simulated: nothing was charged, and nobody is protected.", doubtful=True)
+    if receipt.dataset is None:
+        return Paid(
+            named,
+            None,
+            "No payment recorded: the release was made without a ledger, so that nobody counted it.",
+            doubtful=True,
+        )
+    claim = f"{receipt.dataset}, row {receipt.entry}" if receipt.entry is not None else receipt.dataset
+    if not identity:
+        return Paid(named, None, f"Charged to {claim}, as its receipt says. No ledger was given to compare.")
+    if receipt.payment is not None and receipt.payment.ledger != identity:
+        return Paid(
+            named,
+            None,
+            f"It was paid for by another ledger ({receipt.payment.ledger}) than the one given here ({identity}).",
+            doubtful=True,
+        )
+    account = accounts.get(receipt.dataset)
+    if account is None:
+        return Paid(
+            named,
+            None,
+            f"Its receipt names the dataset {receipt.dataset!r}, which is not in the ledger given here: it was paid "
+            "for by another ledger.",
+            doubtful=True,
+        )
+    if receipt.entry is None:
+        words = f"Charged to {receipt.dataset}; its receipt is of a version that noted no row."
+        return Paid(named, None, words, doubtful=True)
+    row = next((entry for entry in account.charges if entry.sequence == receipt.entry), None)
+    problem = "that row is no charge of this dataset" if row is None else _difference(receipt, row)
+    if row is None or problem:
+        return Paid(
+            named,
+            None,
+            f"Its receipt names row {receipt.entry} of {receipt.dataset}, but in the ledger given here {problem}: it "
+            "was paid for by another ledger, or one of the two was changed.",
+            doubtful=True,
+        )
+    ending = "" if row.state == FINISHED else f" The ledger notes of it: {row.state}."
+    return Paid(named, row, f"Paid by row {row.sequence} of {receipt.dataset} in the ledger given here.{ending}")
+
+
+def _difference(receipt: Receipt, row: Entry) -> str:
+    """What contradicts that a row paid for a release; empty if nothing does."""
+    cost = receipt.guarantee
+    if row.epsilon is None or (cost.epsilon, cost.delta) != (row.epsilon, row.delta):
+        stated = Guarantee(row.epsilon or Fraction(0), row.delta)
+        return f"that row is a charge of {stated}, not of {cost}"
+    if receipt.unit is not None and receipt.unit.name != row.unit:
+        return f"that row protects one {row.unit}, not one {receipt.unit.name}"
+    if receipt.payment is not None and receipt.payment.checksum != row.checksum:
+        return "that row has another checksum, so that a backup of the ledger may have been restored"
+    return ""
+
+
+def _with_rivals(found: Iterable[Paid]) -> list[Paid]:
+    """Mark releases that claim one row: a charge pays for one release."""
+    found = list(found)
+    claims: dict[tuple[str, int], list[str]] = {}
+    for paid in found:
+        receipt = paid.named.receipt
+        if receipt.dataset is not None and receipt.entry is not None:
+            claims.setdefault((receipt.dataset, receipt.entry), []).append(paid.named.name)
+    made = []
+    for paid in found:
+        receipt = paid.named.receipt
+        rivals = [
+            name for name in claims.get((str(receipt.dataset), receipt.entry or 0), ()) if name != paid.named.name
+        ]
+        if rivals:
+            words = (
+                f"{paid.words} {' and '.join(rivals)} claims the same row. One charge pays for one release: a "
+                "backup of the ledger may have been restored, so that more was spent than it says."
+            )
+            paid = Paid(paid.named, paid.row, words, doubtful=True)
+        made.append(paid)
+    return made
+
+
+def together(receipts: Sequence[Receipt]) -> tuple[Guarantee | None, str]:
+    """What releases of the same data cost together, and why that is the sum; None where they do not add up."""
+    private = [receipt for receipt in receipts if receipt.private]
+    if not private:
+        return None, "No release here is private, so that there is nothing to add up."
+    units = {receipt.whom if receipt.unit is None else receipt.unit.name for receipt in private}
+    if len(units) > 1:
+        return None, f"They protect different units ({', '.join(sorted(units))}), and such costs do not add up."
+    replaced = any(receipt.n_public for receipt in private)
+    worth = [receipt.definition.guarantee(receipt.cost, replaced=replaced) for receipt in private]
+    deltas = [one.delta for one in worth if one.delta is not None]
+    total = Guarantee(sum((one.epsilon for one in worth), Fraction(0)), sum(deltas, Fraction(0)) if deltas else None)
+    terms = " + ".join(amount(one.epsilon) for one in worth)
+    why = f"ε = {terms}" + (f"; δ = {' + '.join(amount(delta) for delta in deltas)}" if deltas else "")
+    change = " if one replaces another, because a number of transactions is published" if replaced else ""
+    return total, f"{why}: the sum over releases of the same data, one after the other{change}."
