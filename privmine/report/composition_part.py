@@ -70,12 +70,12 @@ def _dataset(contents: Contents, account: Account) -> list[Html]:
                 f"ε = {amount(running)}",
                 entry.state,
                 files.get(entry.sequence, "not in this report"),
-                " ".join(filter(None, (entry.by and f"{entry.by} on {entry.host}", entry.origin))),
+                ", ".join(filter(None, (entry.by and f"{entry.by} on {entry.host}", entry.origin))),
                 entry.note,
             )
         )
     with_delta = ("δ",) if budget.total_delta else ()
-    headings = ("row", "time", "ε", *with_delta, "sum so far", "state", "release", "by, from", "note")
+    headings = ("row", "time", "ε", *with_delta, "sum so far", "state", "release", "charged by, for", "note")
     return [
         definitions(
             (

@@ -51,7 +51,9 @@ def in_short(books: Books, missing: int) -> Html:
             )
         sentences += release.verdict.lines(release)[:1]
         if paid.named.receipt.private:
-            sentences.append(f"Protected: {paid.named.receipt.whom}, with {paid.named.receipt.guarantee}.")
+            receipt = paid.named.receipt
+            sentences.append(f"Protected: {receipt.whom}, with {receipt.guarantee}.")
+            sentences += promise(receipt.guarantee, _one(receipt.unit or Unit()))[:1]
         else:
             sentences.append(element("strong", "NOT PRIVATE: the noise is simulated. Nobody is protected."))
     for account in books.accounts.values():
