@@ -17,7 +17,7 @@ from privmine.errors import (
     PrivmineWarning,
     UnknownNameError,
 )
-from privmine.exact import exact
+from privmine.exact import exact, whole_from
 from privmine.hooks.components import Registered, parameter
 from privmine.hooks.extensions import Dataset, Proxy, Reader, ReleaseAndTruth
 from privmine.hooks.registrar import Registrar
@@ -87,6 +87,7 @@ if TYPE_CHECKING:
     from privmine.store.parts import label_salts, limit_units
     from privmine.store.rows import Rows
     from privmine.store.transactions import Transactions
+    from privmine.store.units import mixed_bits
 
 __all__ = [
     "DATA_STAGES",
@@ -168,10 +169,12 @@ __all__ = [
     "label_salts",
     "limit_units",
     "maximal_cliques",
+    "mixed_bits",
     "parameter",
     "split_clique",
     "text_of",
     "unit_of",
+    "whole_from",
     "without_contained",
 ]
 
@@ -191,6 +194,7 @@ _LOADED_ON_USE = (
     "privmine.store.parts",
     "privmine.store.rows",
     "privmine.store.transactions",
+    "privmine.store.units",
 )
 
 

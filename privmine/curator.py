@@ -234,7 +234,8 @@ class Curator:
                 f"The query {type(query).__name__} declares that a transaction adds a moment matrix. That is proven "
                 "for privmine's own MomentMatrix only, and nothing was charged. Use that query, or declare norms."
             )
-        if query.sensitivity.l1 <= 0 or query.sensitivity.linf <= 0:
+        norms = query.sensitivity
+        if min(norms.l1, norms.l2_squared, norms.linf) <= 0:
             raise ContractError(f"The query {query.name!r} declares a sensitivity of 0, so it needs no data.")
         return verified
 

@@ -17,6 +17,7 @@ from privmine.errors import UnknownNameError
 from privmine.io.readers.dispatch import read_asked
 from privmine.io.readers.options import ReadOptions
 from privmine.ledger import Ledger
+from privmine.option_names import READING_OPTIONS
 from privmine.pipeline import DEFAULT_METHOD, Pipeline
 from privmine.pipeline.request import Wish
 from privmine.release import Release
@@ -104,7 +105,7 @@ class ItemsetMiner:
             y: not used.
         """
         parameters = self.get_params()
-        reading = {name: parameters.pop(name) for name in _READING}
+        reading = {name: parameters.pop(name) for name in READING_OPTIONS & parameters.keys()}
         method = parameters.pop("method")
         pipeline = method if isinstance(method, Pipeline) else Pipeline(method)
         wish, asked = Wish(**parameters), ReadOptions.of(**reading)
@@ -146,8 +147,6 @@ class ItemsetMiner:
 
 #: The parameters that are a column's name, or tell whose each basket is.
 _OWNERS = ("unit", "merge_by")
-#: The parameters that say how data are read; all others say how they are mined.
-_READING = ("items", "transaction", "item", "unit", "max_baskets", "merge_by")
 
 
 def _defaults(cls: type) -> dict[str, Any]:

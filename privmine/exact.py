@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 from math import isfinite
-from typing import Any
+from typing import Any, SupportsIndex
+
+from attrs import Attribute
 
 from privmine.errors import ContractError, InputError
 
@@ -35,13 +37,24 @@ def exact(value: Any, what: str = A_NUMBER) -> Fraction:
 
 def whole_number(value: Any, what: str) -> int:
     """Refuse what is not a whole number of at least 1; `what` begins the sentence."""
-    try:
-        number = operator.index(value)
-    except TypeError:
-        raise InputError(f"{what} must be a whole number, not {value!r}.") from None
-    if isinstance(value, bool) or number < 1:
+    if isinstance(value, bool) or not isinstance(value, SupportsIndex):
+        raise InputError(f"{what} must be a whole number, not {value!r}.")
+    number = operator.index(value)
+    if number < 1:
         raise InputError(f"{what} must be at least 1, not {value!r}.")
     return number
+
+
+def whole_from(least: int, most: int | None = None) -> Callable[[object, Attribute[Any], Any], None]:
+    """An attrs validator for whole numbers within limits: those of Python, since those of numpy may overflow."""
+    limits = f"of at least {least}" if most is None else f"from {least} to {most:,}"
+
+    def check(_: object, attribute: Attribute[Any], value: Any) -> None:
+        whole = isinstance(value, int) and not isinstance(value, bool)
+        if not whole or value < least or (most is not None and value > most):
+            raise InputError(f"{attribute.name} must be a whole number {limits}, not {value!r}.")
+
+    return check
 
 
 def amount(value: Fraction) -> str:

@@ -36,6 +36,18 @@ def install_distribution() -> Install:
     return install
 
 
+@pytest.fixture(scope="module")
+def site_with(tmp_path_factory: pytest.TempPathFactory, install_distribution: Install) -> Callable[..., Path]:
+    """Make a directory with packages of `tests/packages`, by name."""
+
+    def make(*names: str) -> Path:
+        target = tmp_path_factory.mktemp("site")
+        install_distribution(target, *(Path(__file__).parent / "packages" / name for name in names))
+        return target
+
+    return make
+
+
 @pytest.fixture(scope="session")
 def run_python() -> RunPython:
     """Run Python in a process of its own, with what was installed into a directory on its path."""

@@ -386,6 +386,7 @@ def test_what_noise_and_what_rate_a_cost_buys_is_public() -> None:
     assert access.meter.spent == 0
     assert curator.measure(ItemSupports(3), cost(1, 2)).noise == noise == Laplace(12)
     assert rate == Fraction(1, 2 * 2 * 2)
+    assert curator.rate_for(RankGap(2, 1, 3), 2, cost(1, 4)) == rate / 4
 
 
 @frozen
@@ -578,9 +579,10 @@ def test_remaining_is_never_negative() -> None:
     make_curator(access, 1).measure(ItemSupports(3), cost(3, 4))
     late = make_curator(access, Fraction(1, 2))
     assert late.remaining == 0
-    with pytest.raises(BudgetError, match="no budget left") as caught:
-        late.measure(ItemSupports(3))
-    assert (caught.value.requested, caught.value.remaining) == (0, 0)
+    for ask in (late.measure, late.choose, late.noise_for, late.rate_for):
+        with pytest.raises(BudgetError, match="no budget left for supports of 3 items") as caught:
+            ask(ItemSupports(3))
+        assert (caught.value.requested, caught.value.remaining) == (0, 0)
 
 
 def test_a_share_can_be_spent_to_the_last_digit() -> None:
@@ -608,9 +610,9 @@ def test_split_divides_in_proportion(weights: tuple[object, object], parts: tupl
     assert split == {"a": cost(parts[0], 8), "b": cost(parts[1], 8)}
 
 
-@pytest.mark.parametrize("norms", [(0, 0, 1), (1, 1, 0)], ids=["L1", "L∞"])
+@pytest.mark.parametrize("norms", [(0, 1, 1), (1, 0, 1), (1, 1, 0)], ids=["L1", "L2", "L∞"])
 def test_one_norm_of_zero_is_enough_to_be_refused(norms: tuple[int, int, int]) -> None:
-    """Measuring uses one norm and selecting the other; neither may be free."""
+    """Selecting uses one norm, and measuring another in each definition of privacy; none may be free."""
 
     class Half(ForeignQuery):
         sensitivity = Sensitivity(*norms)

@@ -6,7 +6,6 @@ import shlex
 from collections.abc import Callable, Mapping
 from functools import cached_property, partial, wraps
 from glob import glob
-from inspect import signature
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
@@ -18,11 +17,12 @@ from privmine.cli.screen import progress
 from privmine.cli.spelling import in_shell
 from privmine.errors import InputError
 from privmine.files import at_home, spare
-from privmine.io.readers.dispatch import read, read_asked
+from privmine.io.readers.dispatch import read_asked
 from privmine.io.readers.options import LAYOUTS, ReadOptions
 from privmine.io.readers.plugin_readers import plugin_readers, read_text
 from privmine.io.respelling import questionable
 from privmine.model import Origin
+from privmine.option_names import READING_OPTIONS
 from privmine.store.disk import SUFFIX
 from privmine.store.transactions import Transactions
 
@@ -95,7 +95,6 @@ _WHOSE_IT_IS: Final = (
 )
 #: How a tab is typed in most shells.
 _TAB: Final = r"\t"
-_NAMES: Final = frozenset(signature(read).parameters) - {"source", "misplaced"}
 #: The options that are a source themselves, beside those of plugins' readers.
 _SOURCES: Final = ("sql", "database")
 
@@ -181,7 +180,7 @@ def data_options(*, units: bool) -> Callable[[Callback], Callback]:
     def decorate(callback: Callback) -> Callback:
         @wraps(callback)
         def command(**options: Any) -> Any:
-            chosen = {name: options.pop(name) for name in _NAMES & options.keys()}
+            chosen = {name: options.pop(name) for name in READING_OPTIONS & options.keys()}
             given = {name: value for name, value in chosen.items() if value is not None and value is not False}
             texts = {name: options.pop(name.replace("-", "_")) for name in readers}
             named = {name: text for name, text in texts.items() if text is not None}

@@ -38,6 +38,7 @@ _answer = partial(click.option, panel="What else to show")
     "--k", "-k", "k", metavar="K[,K…]", help=f"How many itemsets to release; several: 20,200.  [default: {DEFAULT_K}]"
 )
 @_wish("--epsilon", "-e", metavar="ε[,ε…]", help="The privacy budget ε of the release; several: 0.25,1.")
+@_wish("--delta", help="Compare (ε, δ)-differential privacy with this δ, for example 1e-6, with pure ε.")
 @pipeline_options
 @_public(
     "--transactions",
@@ -126,7 +127,7 @@ def show(out: Console, plan: Plan, picture: Path | None = None) -> None:
     for line in facts(plan):
         _statement(out, line)
     for made in tables(plan):
-        right = tuple(column for column in made.columns if column not in ("stage", "component", "itemsets of"))
+        right = tuple(column for column in made.columns if column not in ("stage", "component", "itemsets of", "what"))
         rows = table(*made.columns, right=right)
         for row in made.rows:
             rows.add_row(*map(text, row))

@@ -15,13 +15,13 @@ from typing import Any
 
 from privmine.errors import InputError, PrivmineError
 from privmine.evaluation.clock import Progress, nobody
-from privmine.evaluation.experiment import Experiment, whole
+from privmine.evaluation.experiment import Experiment
 from privmine.evaluation.metrics import measures
 from privmine.evaluation.result_rows import TEXT_COLUMNS, Row, columns, epsilon_of, key_of
 from privmine.evaluation.results import Results, open_results
 from privmine.evaluation.runner import run_cells
 from privmine.evaluation.truth import Truth
-from privmine.exact import exact
+from privmine.exact import exact, whole_number
 from privmine.release import Release
 from privmine.store.transactions import Transactions
 
@@ -47,7 +47,7 @@ def evaluate(release: Release, baskets: Any, *, k: int | None = None, theta: Any
         if k is not None:
             raise InputError("k= and theta= are two ways to say what the truth is. Drop one of them.")
         return _against_frequency(release, transactions, exact(theta, "theta"))
-    wanted = release.requested if k is None else whole(k, "k")
+    wanted = release.requested if k is None else whole_number(k, "k")
     truth = Truth.mine(transactions, wanted)
     released = truth.indices(found.items for found in release)
     return measures(truth, wanted, released, [found.count for found in release])
@@ -106,7 +106,7 @@ def compare(
         experiment.pipelines,
         lambda _: transactions,
         results,
-        workers=whole(workers, "workers"),
+        workers=whole_number(workers, "workers"),
         progress=progress,
     )
     results.close()

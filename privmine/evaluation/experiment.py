@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterable, Mapping
-from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -14,16 +13,15 @@ from privmine.errors import DataError, InputError, PrivmineError, UnknownNameErr
 from privmine.evaluation.data_sources import is_file
 from privmine.evaluation.recipes import Recipe
 from privmine.evaluation.seeds import Cell, epsilon_text
-from privmine.exact import exact
-from privmine.io.readers.dispatch import read
+from privmine.exact import exact, whole_number
 from privmine.io.readers.options import ReadOptions
-from privmine.model import STAGES
+from privmine.option_names import READING_OPTIONS
 from privmine.pipeline.request import LARGEST_EPSILON, LARGEST_K, SMALLEST_EPSILON
-from privmine.pipeline.settings import read_spec
+from privmine.pipeline.settings import check_spec, read_spec
 
 DEFAULT_REPEATS = 30
 #: What may be said of a file: the options of `privmine.read`, but for those that name another source.
-READ_OPTIONS = tuple(set(signature(read).parameters) - {"source", "sql", "database", "misplaced"})
+READ_OPTIONS = READING_OPTIONS - {"sql", "database"}
 KEYS = ("data", "k", "epsilon", "repeats", "trust", "pipelines", "read")
 PIPELINE_KEYS = ("method", "file", "stages", "delta")
 
@@ -76,7 +74,9 @@ class Experiment:
         if not isinstance(pipelines, Mapping) or not pipelines:
             raise InputError("An experiment needs at least one pipeline: a table [pipelines.NAME].")
         recipes = {_name(name, "A pipeline"): _recipe(name, pipeline) for name, pipeline in pipelines.items()}
-        return cls(_k_by_data(k, names), budgets, recipes, whole(repeats, "repeats"), _reading(reading or {}, names))
+        return cls(
+            _k_by_data(k, names), budgets, recipes, whole_number(repeats, "repeats"), _reading(reading or {}, names)
+        )
 
     @classmethod
     def read(cls, path: str | Path) -> Experiment:
@@ -96,7 +96,7 @@ class Experiment:
 
     def with_repeats(self, repeats: int) -> Experiment:
         """The same with another number of repeats."""
-        return evolve(self, repeats=whole(repeats, "repeats"))
+        return evolve(self, repeats=whole_number(repeats, "repeats"))
 
     def cells(self) -> list[Cell]:
         """All runs; a whole repeat of a dataset before the next, so that what is done early says something of all."""
@@ -183,14 +183,7 @@ def _from_table(name: str, table: Any, folder: Path) -> Recipe:
             )
         spec = read_spec(folder / _name(table["file"], f"The file of {where}"))
         return Recipe.of({**spec, "delta": table.get("delta")})
-    stages = table.get("stages", {})
-    if not isinstance(stages, dict) or not isinstance(table.get("method", ""), str):
-        raise InputError(f"{where}: method must be a name, and each stage a table [pipelines.{name}.stages.STAGE].")
-    for stage, component in stages.items():
-        if stage not in STAGES:
-            raise UnknownNameError("stage", stage, STAGES)
-        if not isinstance(component, dict | str):
-            raise InputError(f"{where}: {stage} must be a table with use = NAME and parameters.")
+    check_spec(table, where, f"pipelines.{name}.")
     return Recipe.of(table)
 
 
@@ -218,7 +211,7 @@ def _k_by_data(k: Any, names: tuple[str, ...]) -> dict[str, tuple[int, ...]]:
 
 
 def _k(value: Any) -> int:
-    if whole(value, "k") > LARGEST_K:
+    if whole_number(value, "k") > LARGEST_K:
         raise InputError(f"k must be at most {LARGEST_K:,}, not {value:,}.")
     return int(value)
 
@@ -254,10 +247,3 @@ def _budget(value: Any) -> str:
     if not SMALLEST_EPSILON <= budget <= LARGEST_EPSILON:
         raise InputError(f"epsilon must lie between {float(SMALLEST_EPSILON):g} and {LARGEST_EPSILON}, not {value}.")
     return epsilon_text(budget)
-
-
-def whole(value: Any, what: str) -> int:
-    """A whole number from 1."""
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise InputError(f"{what} must be a whole number of at least 1, not {value!r}.")
-    return value

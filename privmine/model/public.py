@@ -45,7 +45,7 @@ class Origin:
         return ", ".join(f"{option}={value!r}" for option, value in self.guessed)
 
     def __str__(self) -> str:
-        words = f"{self.layout} layout of {self.source}" + (f" (guessed: {self.guess})" if self.guessed else "")
+        words = f"{self.layout} layout of {self.source}" + (f" (detected: {self.guess})" if self.guessed else "")
         return printable(words)  # the name of a file may hold what steers a terminal
 
 

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from privmine.pipeline.pipeline import DEFAULT_METHOD, READING_OPTIONS, Pipeline, mine
+from privmine.pipeline.pipeline import DEFAULT_METHOD, Pipeline, mine
 
-__all__ = ["DEFAULT_METHOD", "READING_OPTIONS", "Pipeline", "mine"]
+__all__ = ["DEFAULT_METHOD", "Pipeline", "mine"]

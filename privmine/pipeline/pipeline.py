@@ -17,6 +17,7 @@ from privmine.hooks.registry import distribution_of
 from privmine.ledger import Ledger
 from privmine.model import STAGES, Request
 from privmine.noise.protocol import NoiseSource
+from privmine.option_names import READING_OPTIONS
 from privmine.pipeline.charging import ledger_charge
 from privmine.pipeline.choice import chosen_components, description_of
 from privmine.pipeline.dry_run import DryRun
@@ -28,30 +29,6 @@ from privmine.release import Release
 from privmine.store.transactions import Transactions
 
 DEFAULT_METHOD = "privbasis"
-#: The options of `privmine.read`, which is in a layer above; whoever passes them here is told where they belong.
-READING_OPTIONS = frozenset(
-    (
-        "items",
-        "names",
-        "layout",
-        "transaction",
-        "item",
-        "unit",
-        "max_baskets",
-        "merge_by",
-        "separator",
-        "encoding",
-        "multiline_cells",
-        "drop_missing",
-        "drop_missing_units",
-        "trim",
-        "fold_case",
-        "sheet",
-        "memory_limit",
-        "sql",
-        "database",
-    )
-)
 
 
 @frozen(init=False, eq=False, repr=False, slots=False)

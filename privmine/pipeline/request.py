@@ -24,6 +24,7 @@ from privmine.noise.protocol import NoiseSource
 from privmine.privacy.cost import Cost
 from privmine.privacy.definition import ZCDP, Definition, PureDP
 from privmine.privacy.unit import Unit
+from privmine.queries.ranks import FINEST_FREQUENCY
 from privmine.release.release_files import check_output
 from privmine.store.transactions import Transactions
 
@@ -32,8 +33,6 @@ SMALLEST_EPSILON = Fraction(1, 10**6)
 LARGEST_EPSILON = Fraction(10**4)
 #: The work of selecting and covering grows faster than k².
 LARGEST_K = 10_000
-#: Scores are multiples of the denominator of a frequency, and must fit in 64 bits.
-_FINEST_FREQUENCY = 10**6
 
 
 def number_of_itemsets(value: Any, what: str = "k, the number of itemsets,") -> int:
@@ -72,7 +71,7 @@ def _frequency(value: Any) -> Fraction:
     theta = exact(value, "theta=, the frequency of itemsets,")
     if not 0 < theta <= 1:
         raise InputError(f"theta= must be more than 0 and at most 1, for example theta=0.01, not {value!r}.")
-    if theta.denominator > _FINEST_FREQUENCY:
+    if theta.denominator > FINEST_FREQUENCY:
         raise InputError("theta= has too many digits. Write a frequency such as 0.01 or 1/3.")
     return theta
 
@@ -233,12 +232,12 @@ class Wish:
 
         Args:
             origin: how it is read.
-            guess: what was guessed, in the words of whoever asks; by default those of Python.
+            guess: what was detected, in the words of whoever asks; by default those of Python.
         """
         if self.strict and origin.guessed:
             raise InputError(
-                "Strict mode: privmine guessed how the data is laid out, and a guess may look at the data. Specify "
-                f"what was guessed: {guess or f'pm.read(…, {origin.guess})'}."
+                "Strict mode: the layout was detected, perhaps by looking at the data. Specify what was detected: "
+                f"{guess or f'pm.read(…, {origin.guess})'}."
             )
 
     def left(self, unit: Unit, source: str = "") -> DatasetBudget | None:

@@ -113,7 +113,7 @@ def _assumptions(request: Request, source: NoiseSource, store: Store) -> list[st
         )
     if request.public.origin.guessed:
         sentences.append(
-            f"how the data is laid out was guessed ({request.public.origin.guess}), perhaps by looking at it, "
+            f"the layout of the data was detected ({request.public.origin.guess}), perhaps by looking at the data, "
             "and is treated as public"
         )
     sentences += request.public.origin.assumes

@@ -79,7 +79,7 @@ def stage_manager(parts: Iterable[StageComponent]) -> pluggy.PluginManager:
             manager.register(part.component, name=part.stage)
         except (pluggy.PluginValidationError, ValueError) as error:
             raise PluginError(f"{part} does not fit its hook: {' '.join(str(error).split())}") from error
-    manager.check_pending()
+    _refuse_misspelt_hooks(manager)
     for stage in STAGES:
         owners = [implementation.plugin_name for implementation in getattr(manager.hook, stage).get_hookimpls()]
         if owners != [stage]:
@@ -96,8 +96,16 @@ def observer_manager(observers: Iterable[object]) -> pluggy.PluginManager:
     manager.add_hookspecs(Observers)
     for observer in observers:
         manager.register(observer)
-    manager.check_pending()
+    _refuse_misspelt_hooks(manager)
     return manager
+
+
+def _refuse_misspelt_hooks(manager: pluggy.PluginManager) -> None:
+    try:
+        manager.check_pending()
+    except pluggy.PluginValidationError as error:
+        known = ", ".join(name for name, caller in vars(manager.hook).items() if caller.has_spec())
+        raise PluginError(f"A method would never be called: {error}. Rename it; the hooks are {known}.") from error
 
 
 def notify(manager: pluggy.PluginManager, hook: str, **arguments: Any) -> None:

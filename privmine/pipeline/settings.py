@@ -23,15 +23,26 @@ def read_spec(path: str | Path) -> dict[str, Any]:
         if key not in ("method", "stages"):
             hint = f"Write [stages.{key}]." if key in STAGES else ""
             raise UnknownNameError("key of a pipeline file", key, ("method", "stages"), hint=hint)
+    check_spec(spec, str(path))
+    return spec
+
+
+def check_spec(spec: Mapping[str, Any], where: str, above: str = "") -> None:
+    """Refuse a pipeline whose method is no name, or whose stages are no tables.
+
+    Args:
+        spec: what a TOML file holds of a pipeline.
+        where: the place that an error names.
+        above: what its tables are called before `stages`.
+    """
     stages = spec.get("stages", {})
     if not isinstance(stages, dict) or not isinstance(spec.get("method", ""), str):
-        raise InputError(f"{path}: method is a name, and each stage is a table [stages.NAME].")
+        raise InputError(f"{where}: method must be a name, and each stage a table [{above}stages.STAGE].")
     for stage, table in stages.items():
         if stage not in STAGES:
             raise UnknownNameError("stage", stage, STAGES)
         if not isinstance(table, dict | str):
-            raise InputError(f"{path}: [stages.{stage}] must be a table with use = NAME and parameters.")
-    return spec
+            raise InputError(f"{where}: [{above}stages.{stage}] must be a table with use = NAME and parameters.")
 
 
 def override(spec: Mapping[str, Any], settings: Iterable[str]) -> dict[str, Any]:

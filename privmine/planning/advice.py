@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from html import escape
+from math import hypot
 from typing import Any, Final
 
 from attrs import frozen
@@ -11,7 +13,7 @@ from attrs import frozen
 from privmine.exact import amount
 from privmine.planning.forecast import Forecast
 from privmine.planning.wanted import Aim
-from privmine.privacy.guarantee import Guarantee
+from privmine.privacy.guarantee import Guarantee, equation
 from privmine.privacy.unit import Unit
 
 #: From which share missed on a release is called what.
@@ -20,6 +22,8 @@ _WORDS: Final = ((0.1, "good"), (0.25, "fair"), (0.6, "poor"), (1.0, "hopeless")
 SENSIBLE: Final = 0.25
 #: A method is told to be better than another one if it misses so much less.
 _NOTABLE = 0.03
+#: Two definitions of privacy that miss nearly the same differ by at most this share.
+_SAME = 0.01
 
 
 @frozen(repr=False)
@@ -36,6 +40,7 @@ class Advice:
         notes: what a reader must know.
         wanted: what is to be learnt, if a sentence was given.
         wanted_epsilon: the ε that it takes, with the method and the k of `sensible`; None if no ε gives it.
+        delta: the δ that was compared with pure ε; None if none was.
     """
 
     like: str
@@ -47,14 +52,18 @@ class Advice:
     notes: tuple[str, ...] = ()
     wanted: Aim | None = None
     wanted_epsilon: Fraction | None = None
+    delta: Fraction | None = None
 
     @property
     def best(self) -> tuple[Forecast, ...]:
-        """For each k and ε that was asked for the best method."""
-        first: dict[tuple[int, Fraction], Forecast] = {}
+        """For each k and ε that was asked for the best method, under the definition to prefer."""
+        return tuple(rows[0] for rows in self._by_question().values())
+
+    def _by_question(self) -> dict[tuple[int, Fraction], list[Forecast]]:
+        rows: dict[tuple[int, Fraction], list[Forecast]] = {}
         for found in self.forecasts:
-            first.setdefault((found.k, found.epsilon), found)
-        return tuple(first.values())
+            rows.setdefault((found.k, found.epsilon), []).append(found)
+        return rows
 
     def __repr__(self) -> str:
         return f"<Advice: {' '.join(self.sentences())}>"
@@ -79,9 +88,11 @@ class Advice:
         return f"{self.transactions:,} transactions over {self.items:,} items, {self.like}"
 
     def sentences(self) -> list[str]:
-        """One sentence for each k and ε, then what is sensible, then the ε for what is wanted."""
-        told = [judged(found) for found in self.best] if self.wanted is None else []
-        return [*told, self.advised()]
+        """For each k and ε what would be found and which definition is better, then what is sensible or wanted."""
+        if self.wanted is not None:
+            return [self._for_wanted()]
+        compared = [] if self.delta is None else [better_definition(rows) for rows in self._by_question().values()]
+        return [*(judged(found) for found in self.best), *filter(None, compared), self.advised()]
 
     def advised(self) -> str:
         """What to ask for."""
@@ -95,13 +106,13 @@ class Advice:
             if any((found.k, found.epsilon) == (one.k, one.epsilon) for one in self.best)
             else (f", which would miss {percent(found.missed)}")
         )
-        return f"Sensible: k = {found.k:,} at {Guarantee(found.epsilon)} with {found.method}{new}.{self._others(found)}"
+        return f"Sensible: k = {found.k:,} at {found.guarantee} with {found.method}{new}.{self._others(found)}"
 
     def _others(self, found: Forecast) -> str:
         worse = [
             other
             for other in self.forecasts
-            if (other.k, other.epsilon) == (found.k, found.epsilon) and other.missed > found.missed + _NOTABLE
+            if (other.k, other.guarantee) == (found.k, found.guarantee) and other.missed > found.missed + _NOTABLE
         ]
         told = " and ".join(f"{percent(other.missed)} with {other.method}" for other in worse[:2])
         return f" It would miss {percent(found.missed)}, against {told}." if told else ""
@@ -112,18 +123,30 @@ class Advice:
             return f"Wanted: no ε up to 80 is enough to {self.wanted.sentence}. Find more data, or ask for less."
         found = self.sensible
         return (
-            f"Wanted: to {self.wanted.sentence}, spend {Guarantee(self.wanted_epsilon)} with {found.method} and "
-            f"k = {found.k:,}. It would miss {percent(found.missed)} of the {found.k:,} most frequent itemsets, and a "
-            f"typical count would be off by {many(found.error, 'transaction')}."
+            f"Wanted: to {self.wanted.sentence}, spend {found.guarantee} with {found.method} and "
+            f"k = {found.k:,}{self._instead()}. It would miss {percent(found.missed)} of the {found.k:,} most frequent "
+            f"itemsets, and a typical count would be off by {many(found.error, 'transaction')}."
         )
 
+    def _instead(self) -> str:
+        """What the other definition of privacy would need for what is wanted."""
+        if self.delta is None or self.sensible is None:
+            return ""
+        other = "pure ε" if self.sensible.delta is not None else equation("δ", amount(self.delta))
+        if len(self.forecasts) < 2:
+            return f"; with {other} no ε up to 80 is enough"
+        return f"; with {other} it takes {Guarantee(self.forecasts[1].epsilon)} and {self.forecasts[1].method}"
+
     def table(self) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-        """Column names, and a row of text for each method, k and ε."""
-        columns = ("k", "ε", "method", "missed", "±", "not told from 0", "off by", "relative", "found from")
+        """Column names, and a row of text for each method, k and ε, and definition if there are two."""
+        delta = () if self.delta is None else ("δ",)
+        figures = ("missed", "±", "not clearly above 0", "off by", "relative", "found from")
+        columns = ("k", "ε", *delta, "method", *figures)
         rows: list[tuple[str, ...]] = [
             (
                 f"{found.k:,}",
                 amount(found.epsilon),
+                *([] if self.delta is None else ["" if found.delta is None else amount(found.delta)]),
                 found.method,
                 percent(found.missed),
                 percent(2 * found.missed_error),
@@ -149,6 +172,7 @@ class Advice:
             "forecasts": [found.to_dict() | {"verdict": verdict(found)} for found in self.forecasts],
             "sensible": None if self.sensible is None else self.sensible.to_dict(),
             "wanted": None if self.wanted is None else self.wanted.sentence,
+            "delta": None if self.delta is None else str(self.delta),
             "wanted_epsilon": None if self.wanted_epsilon is None else str(self.wanted_epsilon),
             "words": self.sentences(),
             "notes": list(self.notes),
@@ -163,9 +187,9 @@ def verdict(found: Forecast) -> str:
 def judged(found: Forecast) -> str:
     """What would be found, and what is noise, in one sentence."""
     unclear = (
-        "all counts could be told from 0"
+        "all counts would be clearly above 0"
         if round(found.unclear) == 0
-        else f"{found.unclear:,.0f} of the counts could not be told from 0"
+        else f"{found.unclear:,.0f} of the counts would not be clearly above 0"
     )
     off = f"a typical count would be off by {number(found.error)}"
     if found.relative_error is not None:
@@ -174,16 +198,59 @@ def judged(found: Forecast) -> str:
         )
         off += f" (half of them by {half})"
     return (
-        f"k = {found.k:,} at {Guarantee(found.epsilon)}: {verdict(found)}, since {found.method} would miss "
+        f"k = {found.k:,} at {found.guarantee}: {verdict(found)}, since {found.method} would miss "
         f"{number(found.missed * found.k) if found.missed else 'none'} of the {found.k:,} most frequent itemsets "
         f"({percent(found.missed)}), {unclear}, and {off}."
     )
 
 
+def preferred(rows: Sequence[Forecast]) -> Forecast:
+    """The best of several forecasts for the same k and ε, some pure and some with a δ, by what they miss.
+
+    Pure ε promises more. So a δ is preferred only where it misses clearly less: by more than chance explains, and by
+    more than a hundredth.
+    """
+    pure, relaxed = (_least(rows, with_delta=kind) for kind in (False, True))
+    if pure is None or relaxed is None:
+        only = pure or relaxed
+        assert only is not None
+        return only
+    return relaxed if pure.missed - relaxed.missed > _doubt(pure, relaxed) else pure
+
+
+def better_definition(rows: Sequence[Forecast]) -> str | None:
+    """Which definition of privacy is better for one k and ε, in one sentence; None where one of them has no method."""
+    pure, relaxed = (_least(rows, with_delta=kind) for kind in (False, True))
+    if pure is None or relaxed is None:
+        return None
+    delta = equation("δ", amount(relaxed.delta)) if relaxed.delta is not None else ""
+    shares = (
+        f"pure ε would miss {percent(pure.missed)} with {pure.method}, and {delta} {percent(relaxed.missed)} with "
+        f"{relaxed.method}"
+    )
+    if preferred(rows) is relaxed:
+        words = f"{delta} is better"
+    elif relaxed.missed - pure.missed > _doubt(pure, relaxed):
+        words = "pure ε is better"
+    else:
+        words = "keep pure ε, which promises more, since a δ gains nothing that shows"
+    return f"Definition for k = {pure.k:,} at {Guarantee(pure.epsilon)}: {words}; {shares}."
+
+
+def _least(rows: Sequence[Forecast], *, with_delta: bool) -> Forecast | None:
+    found = [row for row in rows if (row.delta is not None) == with_delta]
+    return min(found, key=lambda row: (row.missed, row.error), default=None)
+
+
+def _doubt(one: Forecast, other: Forecast) -> float:
+    """A difference up to this is not worth a word."""
+    return max(_SAME, 2 * hypot(one.missed_error, other.missed_error))
+
+
 def percent(share: float) -> str:
     """A share in percent, with no more digits than it deserves."""
     value = 100 * share
-    return f"{value:.0f} %" if value >= 9.5 or value == 0 else f"{value:.1g} %"
+    return f"{value:.0f} %" if value >= 9.5 or value < 1e-6 else f"{value:.1g} %"
 
 
 def number(value: float) -> str:

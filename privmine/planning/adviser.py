@@ -6,11 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
+from attrs import evolve
+
 from privmine.errors import InputError, PrivmineError
+from privmine.exact import amount
 from privmine.hooks.registry import registry
 from privmine.pipeline import DEFAULT_METHOD, Pipeline
-from privmine.planning.advice import SENSIBLE, Advice
-from privmine.planning.forecast import FEWEST_RUNS, MOST_RUNS, Forecast, Simulator
+from privmine.planning.advice import SENSIBLE, Advice, preferred
+from privmine.planning.forecast import FEWEST_RUNS, MOST_RUNS, Attempt, Forecast, Simulator
 from privmine.planning.population import Population
 from privmine.planning.wanted import Aim, least_epsilon_for, parse
 
@@ -44,6 +47,7 @@ def advise(
     ks: Sequence[int] | None,
     epsilons: Sequence[Fraction],
     *,
+    delta: Fraction | None = None,
     max_length: int | None = None,
     wanted: str | None = None,
     runs: int | None = None,
@@ -56,19 +60,21 @@ def advise(
         pipelines: the methods to choose from, by name.
         ks: the numbers of itemsets that are asked for; None where what is wanted decides.
         epsilons: the ε that are asked for; none where what is wanted decides.
+        delta: a δ to compare with pure ε: then every question is simulated under both.
         max_length: the longest itemset to release.
         wanted: a sentence on what is to be learnt.
         runs: how often to simulate each; None for as often as it takes.
         tell: is told what is being simulated.
     """
     simulator = Simulator(population, pipelines, max_length, tell)
-    maker = _Adviser(simulator, runs)
+    maker = _Adviser(simulator, runs, delta)
     universe = population.baskets.universe
     facts: dict[str, Any] = {
         "like": population.words,
         "transactions": simulator.size,
         "items": len(universe),
         "unit": population.baskets.unit,
+        "delta": delta,
     }
     if wanted is not None:
         aim = parse(wanted, simulator.size)
@@ -80,14 +86,14 @@ def advise(
                 f"larger k, for example k={needed}."
             )
         found = maker.for_wanted(aim, k)
-        sensible = None if found is None else found[1]
+        sensible = found[0] if found else None
         return Advice(
             **facts,
-            forecasts=() if sensible is None else (sensible,),
+            forecasts=tuple(found),
             sensible=sensible,
             notes=(*population.notes, *maker.notes),
             wanted=aim,
-            wanted_epsilon=None if found is None else found[0],
+            wanted_epsilon=None if sensible is None else sensible.epsilon,
         )
     assert ks is not None
     forecasts = tuple(found for k in ks for epsilon in epsilons for found in maker.ranked(k, epsilon))
@@ -96,32 +102,41 @@ def advise(
 
 
 class _Adviser:
-    def __init__(self, simulator: Simulator, runs: int | None) -> None:
+    def __init__(self, simulator: Simulator, runs: int | None, delta: Fraction | None) -> None:
         self._simulator = simulator
         self._fewest, self._most = (FEWEST_RUNS, MOST_RUNS) if runs is None else (runs, runs)
-        self._methods = list(simulator.pipelines)
+        # Every method under every definition of privacy that is of interest.
+        deltas = (None,) if delta is None else (None, delta)
+        self._choices = {of_delta: list(simulator.pipelines) for of_delta in deltas}
         self._ranked: dict[tuple[int, Fraction], tuple[Forecast, ...]] = {}
         self.notes: list[str] = []
 
     def ranked(self, k: int, epsilon: Fraction) -> tuple[Forecast, ...]:
-        """All methods for one question, the one that misses least first."""
+        """All methods for one question, the one to prefer first, and the others by what they miss."""
         if (k, epsilon) not in self._ranked:
-            trials = []
-            trial = min(_TRIAL_RUNS, self._most) if len(self._methods) > 1 else self._fewest
-            for method in list(self._methods):
-                try:
-                    trials.append(self._simulator.forecast(method, k, epsilon, trial, trial))
-                except PrivmineError as error:
-                    self._leave_out(method, error)
-            least = min(found.missed for found in trials)
-            rows = [
-                self._simulator.forecast(found.method, k, epsilon, self._fewest, self._most)
-                if found.missed <= least + _BEHIND or found.method == DEFAULT_METHOD
-                else found
-                for found in trials
-            ]
-            self._ranked[k, epsilon] = tuple(sorted(rows, key=lambda found: (found.missed, found.error)))
+            rows = [found for delta in self._choices for found in self._tried(k, epsilon, delta)]
+            rows.sort(key=lambda found: (found.missed, found.error))
+            first = preferred(rows)
+            self._ranked[k, epsilon] = (first, *(found for found in rows if found is not first))
         return self._ranked[k, epsilon]
+
+    def _tried(self, k: int, epsilon: Fraction, delta: Fraction | None) -> list[Forecast]:
+        """All methods under one definition; those that may be the best one are simulated more often."""
+        trials = []
+        methods = self._choices[delta]
+        first = min(_TRIAL_RUNS, self._most) if len(methods) > 1 else self._fewest
+        for method in list(methods):
+            try:
+                trials.append(self._simulator.forecast(Attempt(method, k, epsilon, delta), first, first))
+            except PrivmineError as error:
+                self._leave_out(method, delta, error)
+        least = min((found.missed for found in trials), default=0.0)
+        return [
+            self._simulator.forecast(Attempt(found.method, k, epsilon, delta), self._fewest, self._most)
+            if found.missed <= least + _BEHIND or found.method == DEFAULT_METHOD
+            else found
+            for found in trials
+        ]
 
     def sensible(self, ks: Sequence[int], epsilons: Sequence[Fraction]) -> Forecast | None:
         """The largest k that is asked for and sensible, at the least ε where it is; else a smaller k."""
@@ -136,25 +151,32 @@ class _Adviser:
             k //= 2
         return None
 
-    def for_wanted(self, aim: Aim, k: int) -> tuple[Fraction, Forecast] | None:
-        """The least ε, and what the method that needs it is expected to give."""
-        best: tuple[Fraction, str] | None = None
+    def for_wanted(self, aim: Aim, k: int) -> list[Forecast]:
+        """Under each definition what the method gives that needs the least ε, at that ε; the least ε first."""
+        return sorted(
+            (found for delta in self._choices if (found := self._least(aim, k, delta)) is not None),
+            key=lambda found: found.epsilon,
+        )
+
+    def _least(self, aim: Aim, k: int, delta: Fraction | None) -> Forecast | None:
+        best: Attempt | None = None
         runs = _WANTED_RUNS if self._most == MOST_RUNS else self._most
-        for method in list(self._methods):
+        for method in list(self._choices[delta]):
+            attempt = Attempt(method, k, Fraction(1), delta)
             try:
                 # Another method is of interest only if it needs less.
-                found = least_epsilon_for(aim, self._simulator, method, k, runs, None if best is None else best[0])
+                most = None if best is None else best.epsilon
+                found = least_epsilon_for(aim, self._simulator, attempt, runs, most)
             except PrivmineError as error:
-                self._leave_out(method, error)
+                self._leave_out(method, delta, error)
                 continue
-            if found is not None and (best is None or found < best[0]):
-                best = found, method
-        if best is None:
-            return None
-        return best[0], self._simulator.forecast(best[1], k, best[0], self._fewest, self._most)
+            if found is not None and (best is None or found < best.epsilon):
+                best = evolve(attempt, epsilon=found)
+        return None if best is None else self._simulator.forecast(best, self._fewest, self._most)
 
-    def _leave_out(self, method: str, error: PrivmineError) -> None:
-        if len(self._methods) == 1:
+    def _leave_out(self, method: str, delta: Fraction | None, error: PrivmineError) -> None:
+        if sum(map(len, self._choices.values())) == 1:
             raise error
-        self._methods.remove(method)
-        self.notes.append(f"The method {method} is left out: {error}")
+        self._choices[delta].remove(method)
+        at = "" if delta is None else f" at δ = {amount(delta)}"
+        self.notes.append(f"The method {method} is left out{at}: {error}")

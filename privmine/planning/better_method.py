@@ -8,7 +8,7 @@ from __future__ import annotations
 from privmine.errors import InputError
 from privmine.pipeline import DEFAULT_METHOD
 from privmine.planning.adviser import installed_methods
-from privmine.planning.forecast import Forecast, Simulator
+from privmine.planning.forecast import Attempt, Forecast, Simulator
 from privmine.planning.population import population_of
 from privmine.privacy.definition import PureDP
 from privmine.privacy.unit import Unit
@@ -40,7 +40,8 @@ def better_method(release: Release, max_length: int | None = None) -> tuple[Fore
         simulator = Simulator(like, methods, max_length)
         budget = release.receipt.cost.amount
         usual, rival = (
-            simulator.forecast(name, release.requested, budget, _RUNS, _RUNS) for name in (DEFAULT_METHOD, RIVAL)
+            simulator.forecast(Attempt(name, release.requested, budget), _RUNS, _RUNS)
+            for name in (DEFAULT_METHOD, RIVAL)
         )
     except InputError:
         return None  # All is noise, and the verdict of the release says so.
@@ -55,7 +56,8 @@ def hint(release: Release, max_length: int | None = None) -> str | None:
         return None
     usual, rival = found
     return (
-        f"The method {rival.method} is installed and would probably have found more: on baskets like those of this "
-        f"release it misses {rival.missed:.0%} of the top {release.requested:,}, {usual.method} {usual.missed:.0%}. "
+        f"The method {rival.method} is installed and would probably have found more. On made-up baskets with the "
+        f"supports of this release it misses {rival.missed:.0%} of the top {release.requested:,}, and {usual.method} "
+        f"{usual.missed:.0%}. On your data both may miss more: these baskets lack what this release missed. "
         f"For the next release: method={rival.method}."
     ).replace("%", " %")

@@ -15,6 +15,7 @@ from privmine.errors import InputError, StageError
 from privmine.model import FloatArray, IntArray, Itemset
 from privmine.pipeline import Pipeline
 from privmine.planning.population import Population
+from privmine.privacy.guarantee import Guarantee
 
 #: Runs of each question: at least so many, and more until the mean share missed is known to `_PRECISE`, up to a limit.
 FEWEST_RUNS = 5
@@ -38,11 +39,12 @@ class Forecast:
         missed: the share of the k most frequent itemsets that is not released, on average.
         missed_error: the standard error of that average.
         listed: how many itemsets are released, on average.
-        unclear: how many of their counts cannot be told from 0, on average.
+        unclear: how many of their counts are not clearly above 0, on average.
         error: the typical error of a count in transactions, as the root of its mean square.
         relative_error: the median error of a count as a share of it; None if nothing that occurs is released.
         found_from: the support, as a share of the transactions, from which on 95 % of the itemsets are found; None if
             even the most frequent ones are not.
+        delta: the δ of the run; None for pure ε.
     """
 
     method: str
@@ -56,10 +58,30 @@ class Forecast:
     error: float
     relative_error: float | None
     found_from: float | None
+    delta: Fraction | None = None
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What the run would promise."""
+        return Guarantee(self.epsilon, self.delta)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
-        return asdict(self) | {"epsilon": str(self.epsilon)}
+        delta = None if self.delta is None else str(self.delta)
+        return asdict(self) | {"epsilon": str(self.epsilon), "delta": delta}
+
+
+@frozen
+class Attempt:
+    """What is simulated: a method, asked for k itemsets with this budget."""
+
+    method: str
+    k: int
+    epsilon: Fraction
+    delta: Fraction | None = None
+
+    def __str__(self) -> str:
+        return f"{self.method}, k = {self.k:,}, {Guarantee(self.epsilon, self.delta)}"
 
 
 @frozen(eq=False)
@@ -93,7 +115,7 @@ class Simulator:
         self.pipelines = pipelines
         self.max_length = max_length
         self._tell = tell
-        self._outcomes: dict[tuple[str, int, Fraction], list[_Outcome]] = {}
+        self._outcomes: dict[Attempt, list[_Outcome]] = {}
         self._mined: tuple[int, list[Itemset], IntArray] = (0, [], np.zeros(0, dtype=np.int64))
         self.size = population.baskets.store.count()
 
@@ -104,40 +126,38 @@ class Simulator:
             self._mined = k, [tuple(itemset) for itemset in found], supports
         return self._mined[1][:k], self._mined[2][:k]
 
-    def forecast(
-        self, method: str, k: int, epsilon: Fraction, fewest: int = FEWEST_RUNS, most: int = MOST_RUNS
-    ) -> Forecast:
+    def forecast(self, attempt: Attempt, fewest: int = FEWEST_RUNS, most: int = MOST_RUNS) -> Forecast:
         """Simulate until the average is known well enough."""
-        outcomes = self._outcomes.setdefault((method, k, epsilon), [])
+        outcomes = self._outcomes.setdefault(attempt, [])
         while len(outcomes) < fewest or (len(outcomes) < most and self._spread(outcomes) > _PRECISE):
-            self._tell(f"Simulating {method}, k = {k:,}, ε = {float(epsilon):g}")
-            outcomes.append(self._run(method, k, epsilon, seed=len(outcomes)))
-        return self._summary(method, k, epsilon, outcomes)
+            self._tell(f"Simulating {attempt}")
+            outcomes.append(self._run(attempt, seed=len(outcomes)))
+        return self._summary(attempt, outcomes)
 
-    def share_found(self, method: str, k: int, epsilon: Fraction, support: float) -> float:
+    def share_found(self, attempt: Attempt, support: float) -> float:
         """The share of the itemsets of at least this support that was found, of those among the top k."""
-        _, supports = self.top(k)
+        _, supports = self.top(attempt.k)
         above = supports >= support
-        outcomes = self._outcomes[method, k, epsilon]
-        return float(np.mean([outcome.found[above] for outcome in outcomes])) if above.any() else 1.0
+        return float(np.mean([found.found[above] for found in self._outcomes[attempt]])) if above.any() else 1.0
 
-    def error_between(self, method: str, k: int, epsilon: Fraction, low: float, high: float) -> float:
+    def error_between(self, attempt: Attempt, low: float, high: float) -> float:
         """The root of the mean squared error of counts whose exact supports are from low to high, or of all."""
-        outcomes = self._outcomes[method, k, epsilon]
+        outcomes = self._outcomes[attempt]
         errors = np.concatenate([outcome.errors for outcome in outcomes])
         supports = np.concatenate([outcome.supports for outcome in outcomes])
         within = errors[(supports >= low) & (supports <= high)]
         return _root_mean_square(within if len(within) else errors)
 
-    def _run(self, method: str, k: int, epsilon: Fraction, seed: int) -> _Outcome:
-        top, _ = self.top(k)
+    def _run(self, attempt: Attempt, seed: int) -> _Outcome:
+        top, _ = self.top(attempt.k)
         baskets = self.population.baskets
+        options: dict[str, Any] = {"max_length": self.max_length, "simulate": True, "seed": seed}
         try:
-            release = self.pipelines[method].run(
-                baskets, k, epsilon, max_length=self.max_length, simulate=True, seed=seed
+            release = self.pipelines[attempt.method].run(
+                baskets, attempt.k, attempt.epsilon, delta=attempt.delta, **options
             )
         except StageError as error:
-            raise InputError(f"The method {method} cannot be simulated: {error}") from error
+            raise InputError(f"The method {attempt.method} cannot be simulated: {error}") from error
         # Items are their positions.
         released = [tuple(sorted(found.items)) for found in release]
         listed = set(released)
@@ -158,16 +178,16 @@ class Simulator:
         shares = [outcome.found.mean() if len(outcome.found) else 1.0 for outcome in outcomes]
         return float(np.std(shares, ddof=1)) / sqrt(len(shares)) if len(shares) > 1 else float("inf")
 
-    def _summary(self, method: str, k: int, epsilon: Fraction, outcomes: list[_Outcome]) -> Forecast:
-        _, supports = self.top(k)
+    def _summary(self, attempt: Attempt, outcomes: list[_Outcome]) -> Forecast:
+        _, supports = self.top(attempt.k)
         found = np.array([outcome.found for outcome in outcomes], dtype=np.float64)
         errors = np.concatenate([outcome.errors for outcome in outcomes])
         exact = np.concatenate([outcome.supports for outcome in outcomes])
         relative = np.abs(errors[exact > 0]) / exact[exact > 0]
         return Forecast(
-            method,
-            k,
-            epsilon,
+            attempt.method,
+            attempt.k,
+            attempt.epsilon,
             len(outcomes),
             missed=1 - float(found.mean()) if found.size else 0.0,
             missed_error=self._spread(outcomes),
@@ -176,6 +196,7 @@ class Simulator:
             error=_root_mean_square(errors),
             relative_error=float(np.median(relative)) if len(relative) else None,
             found_from=_found_from(found.mean(axis=0), supports / self.size) if found.size else None,
+            delta=attempt.delta,
         )
 
 

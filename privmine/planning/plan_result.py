@@ -17,6 +17,7 @@ from privmine.planning.question import ErrorTarget
 from privmine.planning.rehearsal import Choice
 from privmine.planning.sizes import SizeErrors, SizeRange
 from privmine.privacy.cost import Cost
+from privmine.privacy.guarantee import Guarantee
 from privmine.privacy.unit import Unit
 
 if TYPE_CHECKING:
@@ -88,6 +89,8 @@ class Plan:
         remaining: what the ledger would have left afterwards.
         refusal: why the ledger would refuse the run, if it would.
         advice: what would be found and what is sensible, where that was simulated; the rest is then about that.
+        delta: the δ of the run; None for pure ε.
+        pure: the same plan at pure ε, where a δ was given and nothing was simulated.
     """
 
     method: str
@@ -109,6 +112,13 @@ class Plan:
     remaining: Fraction | None = None
     refusal: str | None = None
     advice: Advice | None = None
+    delta: Fraction | None = None
+    pure: Plan | None = None
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What the run would promise."""
+        return Guarantee(self.epsilon, self.delta)
 
     def __repr__(self) -> str:
         from privmine.planning.plan_text import headline
@@ -151,15 +161,16 @@ class Plan:
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON; exact amounts become text, so that nothing is rounded."""
         facts = asdict(
-            self, filter=lambda field, _: field.name != "advice",
+            self, filter=lambda field, _: field.name not in ("advice", "pure"),
             value_serializer=lambda _owner, _field, value: _plain(value),
         )  # fmt: skip
         facts["advice"] = None if self.advice is None else self.advice.to_dict()
+        facts["pure"] = None if self.pure is None else self.pure.to_dict()
         for shape in facts["shapes"]:
             basis = shape.pop("basis")
             shape["lengths"] = sorted((len(found) for found in basis["bases"]), reverse=True)
-        for share in facts["shares"]:
-            share["epsilon"] = share.pop("cost")["amount"]
+        for share, own in zip(facts["shares"], self.shares, strict=True):
+            share[own.cost.definition.field] = share.pop("cost")["amount"]
         return facts
 
     def plot(self, ax: Axes | None = None) -> Axes:

@@ -9,6 +9,7 @@ from attrs import frozen
 from privmine.exact import amount
 from privmine.planning.patterns import AS_GIVEN
 from privmine.planning.plan_result import Plan, Shape
+from privmine.planning.question import large_delta
 from privmine.planning.rehearsal import Choice
 from privmine.planning.sizes import SizeRange
 from privmine.privacy.guarantee import Guarantee
@@ -17,8 +18,8 @@ from privmine.privacy.guarantee import Guarantee
 SHOWN_SIZES = 5
 _SIZES_OVER_EPSILON = 3
 _MEANING = (
-    '"Error" is the standard error of a typical itemset of that size, "at most" of any itemset. A '
-    "count is told from noise if its 95 % interval excludes 0."
+    '"Standard error" is that of a typical itemset of that size, "at most" that of any itemset. A '
+    "count is clearly above 0 if its 95 % interval excludes 0."
 )
 
 
@@ -34,7 +35,7 @@ class TextTable:
 
 def headline(plan: Plan) -> str:
     """What was planned for."""
-    return f"{plan.method}, k = {plan.k:,}, {Guarantee(plan.epsilon)}"
+    return f"{plan.method}, k = {plan.k:,}, {plan.guarantee}"
 
 
 def facts(plan: Plan) -> list[str]:
@@ -53,6 +54,8 @@ def facts(plan: Plan) -> list[str]:
 def tables(plan: Plan) -> list[TextTable]:
     """All that there is to show."""
     made = [budget_table(plan)] if plan.shares else []
+    if plan.pure is not None and (compared := definition_rows(plan, plan.pure)):
+        made.append(TextTable("With and without δ", ("what", "pure ε", str(plan.guarantee)), tuple(compared)))
     if plan.sizes:
         made.append(size_table(plan))
     if plan.choices:
@@ -66,12 +69,13 @@ def budget_table(plan: Plan) -> TextTable:
     """How the budget is divided."""
     rows = [(share.stage, share.component, share.cost.number) for share in plan.shares]
     notes = ["What a stage does not spend goes to the next stage."]
-    return TextTable("The budget", ("stage", "component", "ε"), tuple(rows), tuple(notes))
+    symbol = plan.shares[0].cost.definition.symbol
+    return TextTable("The budget", ("stage", "component", symbol), tuple(rows), tuple(notes))
 
 
 def size_table(plan: Plan) -> TextTable:
     """How exact counts are, by itemset size."""
-    columns = ["itemsets of", "standard error", "at most", "told from noise at"]
+    columns = ["itemsets of", "standard error", "at most", "clearly above 0 at"]
     if plan.transactions is not None:
         columns.append("error ÷ transactions")
     rows = []
@@ -141,6 +145,51 @@ def choice_table(plan: Plan) -> TextTable:
     return TextTable("The choice", tuple(columns), tuple(rows), tuple(notes))
 
 
+def definition_rows(plan: Plan, pure: Plan) -> list[tuple[str, str, str]]:
+    """What counts and choices are worth at pure ε and with a δ."""
+    rows = [
+        (f"standard error, {items(size)}", error_span(one), error_span(other))
+        for size, one, other in _same_sizes(plan, pure)[:SHOWN_SIZES]
+    ]
+    if plan.choices and pure.choices:
+        rows.append(("found from", found_from(pure.choices), found_from(plan.choices)))
+    return rows
+
+
+def better_definition(plan: Plan, pure: Plan) -> str:
+    """Which definition of privacy is better without knowing the data, in one sentence."""
+    counts = [
+        ratio
+        for _, one, other in _same_sizes(plan, pure)
+        for ratio in (other.low / one.low, other.high / one.high)
+        if one.low > 0
+    ]
+    choices = [one.lead / other.lead for one, other in zip(plan.choices, pure.choices, strict=False) if other.lead > 0]
+    if not counts and not choices:
+        return "Definition: which is better depends on the data. Pass transactions= or like= to simulate both."
+    told = [f"{_times(counts)} times the error in counts"] if counts else []
+    told += [f"{_times(choices)} times the support from which an item or pair is found"] if choices else []
+    ratios = [*counts, *choices]
+    if max(ratios) <= 1:
+        words = "a δ is better here"
+    elif min(ratios) >= 1:
+        words = "pure ε is better here"
+    else:
+        words = "which is better depends on the data, and transactions= or like= simulates both"
+    return f"Definition: {words}; with the δ there is {' and '.join(told)}."
+
+
+def _same_sizes(plan: Plan, pure: Plan) -> list[tuple[int, SizeRange, SizeRange]]:
+    """The sizes that both have: at pure ε, and with the δ."""
+    relaxed = {found.size: found for found in plan.sizes}
+    return [(found.size, found, relaxed[found.size]) for found in pure.sizes if found.size in relaxed]
+
+
+def _times(ratios: Sequence[float]) -> str:
+    low, high = f"{min(ratios):.2g}", f"{max(ratios):.2g}"
+    return low if low == high else f"{low} – {high}"
+
+
 def epsilon_table(plan: Plan) -> TextTable:
     """Standard errors over ε."""
     sizes = [found.size for found in plan.sizes[:_SIZES_OVER_EPSILON]]
@@ -170,18 +219,26 @@ def found_from(choices: Iterable[Choice]) -> str:
 
 def answers(plan: Plan) -> list[str]:
     """The ε for a wanted error, and what the ledger says."""
-    sentences = []
+    sentences = [] if plan.pure is None else [better_definition(plan, plan.pure)]
+    if warning := large_delta(plan.delta, plan.transactions):
+        sentences.append(f"Delta: {warning}")
     if plan.unknown:
         sentences.append(f"Errors: {plan.unknown}")
     if plan.target is not None and plan.target_epsilon is not None:
         what = "all sizes" if plan.target.size is None else f"itemsets of {items(plan.target.size)}"
         sentences.append(
-            f"Target: {Guarantee(plan.target_epsilon)} makes the standard error at most "
+            f"Target: {Guarantee(plan.target_epsilon, plan.delta)}{_or_pure(plan)} makes the standard error at most "
             f"{number(float(plan.target.error))} for {what}, with any of the bases that were tried"
         )
     if plan.remaining is not None:
         sentences.append(f"Ledger: {Guarantee(plan.remaining)} would remain for {plan.dataset}")
     return sentences
+
+
+def _or_pure(plan: Plan) -> str:
+    """The pure ε that makes the same error, where both are asked for."""
+    found = None if plan.pure is None else plan.pure.target_epsilon
+    return "" if found is None else f", or pure {Guarantee(found)},"
 
 
 def items(count: int) -> str:

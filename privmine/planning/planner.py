@@ -26,6 +26,7 @@ from privmine.planning.question import (
     amounts_of,
     as_ledger,
     assumed_lambdas,
+    delta_of,
     given_bases,
     item_count,
     numbers_of,
@@ -36,6 +37,7 @@ from privmine.planning.question import (
 from privmine.planning.rehearsal import Choice, Rehearsal, Selected, UnplannableError, made_up_baskets
 from privmine.planning.sizes import WIDE, SizeErrors, SizeRange, one_scale, ranges, scaled, size_errors
 from privmine.planning.target import least_epsilon
+from privmine.privacy.guarantee import Guarantee
 from privmine.privacy.unit import Unit
 
 DEFAULT_K = 100
@@ -49,6 +51,7 @@ def plan(
     k: int | Iterable[int] | None = None,
     epsilon: Any = None,
     *,
+    delta: Any = None,
     method: str | None = None,
     pipeline: Pipeline | None = None,
     transactions: int | None = None,
@@ -79,6 +82,7 @@ def plan(
     Args:
         k: how many itemsets the run would release, or several such numbers.
         epsilon: its privacy budget, or several; without it, the ε that the target error or what is wanted costs.
+        delta: a δ, such as 1e-6, to compare (ε, δ)-differential privacy with pure ε: the plan shows both.
         method: a whole pipeline by name; without it, advice compares all that are installed.
         pipeline: a pipeline, instead of a method.
         transactions: about how many transactions there are, to tell errors as frequencies.
@@ -103,6 +107,7 @@ def plan(
         tell: is called with what is being simulated, before each run.
     """
     ks, epsilons = numbers_of(k, DEFAULT_K), amounts_of(epsilon)
+    relaxed = delta_of(delta)
     about = whole_or_none(transactions, "The number of transactions")
     if (ledger is None) != (dataset is None):
         raise InputError("A ledger keeps one budget for each dataset. Pass both ledger= and dataset=.")
@@ -133,8 +138,9 @@ def plan(
         given = Pipeline(method or DEFAULT_METHOD) if pipeline is None else pipeline
         start = epsilons[0] if epsilons else None
         size = DEFAULT_ITEMS if items is None else items
-        account = (ledger, dataset)
-        return _rehearsed(given, ks[0], start, size, about, lam, bases, length, max_length, protected, target, account)
+        facts = (size, about, lam, bases, length, max_length, protected, target, (ledger, dataset))
+        pure = _rehearsed(given, ks[0], start, None, *facts)
+        return pure if relaxed is None else evolve(_rehearsed(given, ks[0], start, relaxed, *facts), pure=pure)
     universe = None if items is None else item_count(items)
     if pipeline is not None:
         choice = {pipeline.method: pipeline}
@@ -142,15 +148,18 @@ def plan(
         choice = installed_methods() if method is None else {method: Pipeline(method)}
     people = population_of(like, is_public=like_is_public, transactions=about, items=universe, unit=protected)
     asked = None if k is None and wanted is not None else ks
-    advice = advise(people, choice, asked, epsilons, max_length=max_length, wanted=wanted, runs=_runs(runs), tell=tell)
+    advice = advise(
+        people, choice, asked, epsilons, delta=relaxed, max_length=max_length, wanted=wanted, runs=_runs(runs),
+        tell=tell,
+    )  # fmt: skip
     found = advice.sensible if several or wanted is not None else None
     found = found or next(iter(advice.best), None)
     given = next(iter(choice.values())) if found is None else choice[found.method]
     sensible_k, sensible_epsilon = (ks[0], _SOME_EPSILON) if found is None else (found.k, found.epsilon)
     tell("Rehearsing what is sensible")
     made = _rehearsed(
-        given, sensible_k, sensible_epsilon, advice.items, advice.transactions, None, None, None, max_length, protected,
-        None, (ledger, dataset), lenient=True,
+        given, sensible_k, sensible_epsilon, None if found is None else found.delta, advice.items, advice.transactions,
+        None, None, None, max_length, protected, None, (ledger, dataset), lenient=True,
     )  # fmt: skip
     return evolve(made, advice=advice)
 
@@ -163,6 +172,7 @@ def _rehearsed(
     pipeline: Pipeline,
     k: int,
     epsilon: Fraction | None,
+    delta: Fraction | None,
     items: Any,
     about: int | None,
     lam: Any,
@@ -177,7 +187,7 @@ def _rehearsed(
 ) -> Plan:
     """A plan for one question; if lenient, one without errors where the pipeline cannot be rehearsed."""
     count = item_count(items)
-    rehearsal = Rehearsal(pipeline, made_up_baskets(count, unit), k, max_length)
+    rehearsal = Rehearsal(pipeline, made_up_baskets(count, unit), k, max_length, delta)
     start = _SOME_EPSILON if epsilon is None else epsilon
     ledger, dataset = account
     try:
@@ -192,13 +202,13 @@ def _rehearsed(
     except InputError as reason:
         if not lenient:
             raise
-        left, refusal = _left(ledger, dataset, start, unit)
+        left, refusal = _left(ledger, dataset, Guarantee(start, delta), unit)
         return Plan(
             method=pipeline.method, k=k, epsilon=start, items=count, transactions=about, lams=(), unit=unit, shares=(),
             shapes=(), sizes=(), choices=(), points=(), unknown=str(reason), dataset=dataset, remaining=left,
-            refusal=refusal,
+            refusal=refusal, delta=delta,
         )  # fmt: skip
-    left, refusal = _left(ledger, dataset, budget, unit)
+    left, refusal = _left(ledger, dataset, Guarantee(budget, delta), unit)
     shares, total = selections[0].plan, selections[0].request.budget
     return Plan(
         method=pipeline.method,
@@ -219,6 +229,7 @@ def _rehearsed(
         dataset=dataset,
         remaining=left,
         refusal=refusal,
+        delta=delta,
     )
 
 
@@ -359,12 +370,12 @@ def _reached(shapes: Iterable[Shape], target: ErrorTarget) -> bool:
 
 
 def _left(
-    ledger: Ledger | str | Path | None, dataset: str | None, epsilon: Fraction, unit: Unit
+    ledger: Ledger | str | Path | None, dataset: str | None, spent: Guarantee, unit: Unit
 ) -> tuple[Fraction | None, str | None]:
     """What a ledger would have left, and why it would refuse, if it would; nothing is charged."""
     if ledger is None or dataset is None:
         return None, None
     try:
-        return as_ledger(ledger).check(dataset, epsilon, unit=unit.name).remaining_epsilon, None
-    except BudgetError as refusal:
+        return as_ledger(ledger).check(dataset, spent.epsilon, spent.delta, unit=unit.name).remaining_epsilon, None
+    except (BudgetError, InputError) as refusal:  # Too little is left, or it is counted under another definition.
         return None, f"The run would be refused: {refusal}"

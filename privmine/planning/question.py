@@ -12,7 +12,7 @@ from attrs import frozen
 from privmine.errors import InputError
 from privmine.exact import exact, whole_number
 from privmine.ledger import Ledger
-from privmine.ledger.checks import unit_name
+from privmine.ledger.checks import delta_amount, unit_name
 from privmine.ledger.entries import TRANSACTION
 from privmine.model import BasisSet, itemset_count
 from privmine.model.bases import DEFAULT_LIMIT, LONGEST_LIMIT
@@ -56,6 +56,21 @@ def amounts_of(epsilon: Any) -> tuple[Fraction, ...]:
     if not found:
         raise InputError("No ε is given. Name at least one, for example epsilon=1.")
     return found
+
+
+def delta_of(delta: Any) -> Fraction | None:
+    """The δ that pure ε is compared with, if any."""
+    return delta_amount(delta, "δ")
+
+
+def large_delta(delta: Fraction | None, transactions: int | None) -> str | None:
+    """What to say of a δ that promises little for so many transactions; None if there is nothing to say."""
+    if delta is None or transactions is None or delta * transactions <= 1:
+        return None
+    return (
+        f"This δ is larger than 1 divided by {transactions:,} transactions: publishing a whole transaction, chosen at "
+        "random, would be allowed. Choose a far smaller one."
+    )
 
 
 def _listed(value: Any) -> list[Any]:

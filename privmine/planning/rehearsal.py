@@ -146,16 +146,18 @@ class Rehearsal:
         baskets: the made-up baskets; their universe has the planned size.
         k: how many itemsets are to be released.
         max_length: the longest of them.
+        delta: the δ of (ε, δ)-differential privacy; None for pure ε.
     """
 
     pipeline: Pipeline
     baskets: Transactions
     k: int
     max_length: int | None
+    delta: Fraction | None = None
 
     def request(self, epsilon: Fraction) -> Request:
         """What would be asked for; refuses what a run would refuse."""
-        return Wish(self.k, epsilon, max_length=self.max_length).request(self.baskets)
+        return Wish(self.k, epsilon, delta=self.delta, max_length=self.max_length).request(self.baskets)
 
     def lambda_range(self, epsilon: Fraction) -> tuple[int, int] | None:
         """From where to where the pipeline draws λ; None where it draws none, or not by the gap between ranks."""

@@ -68,13 +68,13 @@ def baskets_like(release: Release, items: int | None = None, transactions: int |
         transactions: about how many transactions it was made of, used only where the release does not tell it.
 
     Raises:
-        InputError: the release has no itemset that can be told from noise, or no number of transactions.
+        InputError: the release has no count that is clearly above 0, or no number of transactions.
     """
     kept = [found for found in release if found.centre > _TOLD * found.standard_error and found.items]
     largest = max((found.count for found in kept), default=0.0)
     if not kept:
         raise InputError(
-            "No count of that release can be told from 0, so that nothing can be learnt from it. Take a release of a "
+            "No count of that release is clearly above 0, so nothing can be learnt from it. Take a release with a "
             "larger ε or fewer itemsets, or a public dataset."
         )
     noise = _NOISE * (release.total_error + max(found.standard_error for found in kept))

@@ -49,7 +49,7 @@ class SizeRange:
         low: the typical standard error for the best basis set.
         high: the typical standard error for the worst basis set.
         most: the largest standard error of any itemset, for any basis set.
-        told_low: the smallest count that can be told from 0, for the best basis set.
+        told_low: the smallest count that is clearly above 0, for the best basis set.
         told_high: the same for the worst.
     """
 

@@ -7,10 +7,10 @@ from fractions import Fraction
 from statistics import NormalDist
 from typing import Final
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from privmine.errors import InputError
-from privmine.planning.forecast import SAFELY, Simulator
+from privmine.planning.forecast import SAFELY, Attempt, Simulator
 
 _NUMBER = r"(\d+(?:\.\d+)?)\s*(%|percent|per cent)?"
 _TELL = re.compile(rf"\s*tell\s+{_NUMBER}\s+from\s+{_NUMBER}\s*\.?\s*", re.IGNORECASE)
@@ -37,15 +37,15 @@ class Aim:
     low: float
     high: float | None
 
-    def is_reached(self, simulator: Simulator, method: str, k: int, epsilon: Fraction, runs: int) -> bool:
+    def is_reached(self, simulator: Simulator, attempt: Attempt, runs: int) -> bool:
         """Whether it is learnt in simulations, 19 times out of 20."""
-        simulator.forecast(method, k, epsilon, runs, runs)
-        if simulator.share_found(method, k, epsilon, self.low if self.high is None else self.high) < SAFELY:
+        simulator.forecast(attempt, runs, runs)
+        if simulator.share_found(attempt, self.low if self.high is None else self.high) < SAFELY:
             return False
         if self.high is None:
             return True
         # Counts of about these sizes: a method may count what is frequent differently from what is rare.
-        error = simulator.error_between(method, k, epsilon, self.low / 2, 2 * self.high)
+        error = simulator.error_between(attempt, self.low / 2, 2 * self.high)
         return _APART * error <= self.high - self.low
 
     def itemsets(self, simulator: Simulator, most: int) -> int:
@@ -83,17 +83,28 @@ def _support(number: str, unit: str | None, transactions: int) -> float:
 
 
 def least_epsilon_for(
-    wanted: Aim, simulator: Simulator, method: str, k: int, runs: int, most: Fraction | None = None
+    wanted: Aim, simulator: Simulator, attempt: Attempt, runs: int, most: Fraction | None = None
 ) -> Fraction | None:
     """The smallest ε of a ladder of round numbers that gives what is wanted; None if none does, or only above `most`.
 
     All ε are simulated with the same seeds, so that what a larger ε gives is hardly ever worse.
+
+    Args:
+        wanted: what is to be learnt.
+        simulator: where it is tried.
+        attempt: the method, k and δ; its ε is not used.
+        runs: how often each ε is simulated.
+        most: the largest ε of interest.
     """
     steps = [step for step in LADDER if most is None or step <= most]
-    if not steps or not wanted.is_reached(simulator, method, k, steps[-1], runs):
+
+    def reached(step: int) -> bool:
+        return wanted.is_reached(simulator, evolve(attempt, epsilon=steps[step]), runs)
+
+    if not steps or not reached(-1):
         return None
     low, high = -1, len(steps) - 1
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (low, middle) if wanted.is_reached(simulator, method, k, steps[middle], runs) else (middle, high)
+        low, high = (low, middle) if reached(middle) else (middle, high)
     return steps[high]

@@ -25,7 +25,8 @@ from math import inf, isqrt, log, log1p, nextafter
 _EPSILON_DIGITS = 10
 _DERIVED_DIGITS = 12
 _EXACT = Context(prec=60)
-# Each of the handful of operations is rounded to 60 digits; this is far more than they can be off together.
+# Each of the handful of operations is rounded to 60 digits; this is far more than they can be off together, relative to
+# the terms that are added up. The rounding of δ itself is divided by α − 1.
 _ERROR = Decimal("1e-50")
 
 
@@ -34,7 +35,7 @@ def epsilon_of(rho: Fraction, delta: Fraction) -> Fraction:
     """The ε that ρ is worth at this δ, rounded up to ten digits; never below 0."""
     if rho == 0:
         return Fraction(0)
-    order = Fraction(_best_order(float(rho), -_log(delta)))
+    order = Fraction(_best_order(_float(rho), -_log(delta)))
     alpha = _decimal(order)
     beyond = _decimal(order - 1)
     terms = (
@@ -45,34 +46,29 @@ def epsilon_of(rho: Fraction, delta: Fraction) -> Fraction:
     )
     # Not with `sum`, which adds to fewer digits.
     total = reduce(_EXACT.add, terms)
-    above = _EXACT.add(total, _EXACT.multiply(_ERROR, reduce(_EXACT.add, map(abs, terms), Decimal(1))))
+    sizes = (*map(Decimal.copy_abs, terms), _EXACT.divide(Decimal(1), beyond))
+    above = _EXACT.add(total, _EXACT.multiply(_ERROR, reduce(_EXACT.add, sizes, Decimal(1))))
     return max(Fraction(0), rounded(Fraction(above), _EPSILON_DIGITS, up=True))
 
 
 @lru_cache(maxsize=4096)
 def rho_of(epsilon: Fraction, delta: Fraction) -> Fraction:
     """The largest ρ of twelve digits that is worth at most this ε at this δ."""
-    # What is stated has ten digits, so that no more of what was asked for can be used.
-    target = rounded(epsilon, _EPSILON_DIGITS, up=False)
     low, high = 0.0, 1.0
-    while _rough_epsilon(high, delta) <= target:
+    while epsilon_of(Fraction(high), delta) <= epsilon:
         high *= 2
     while (middle := (low + high) / 2) not in (low, high):
-        low, high = (middle, high) if _rough_epsilon(middle, delta) <= target else (low, middle)
-    # The search was in floating point, which may be off by a little to either side.
-    rho = rounded(Fraction(low), _DERIVED_DIGITS, up=False)
-    while epsilon_of(rho, delta) > epsilon:
-        rho = rounded(rho * (1 - Fraction(1, 10**_DERIVED_DIGITS)), _DERIVED_DIGITS, up=False)
-    return rho
+        low, high = (middle, high) if epsilon_of(Fraction(middle), delta) <= epsilon else (low, middle)
+    return rounded(Fraction(low), _DERIVED_DIGITS, up=False)
 
 
 def root(value: Fraction, *, up: bool) -> Fraction:
     """The square root of a positive number, to twelve digits, rounded up or down."""
-    # With 2·shift more binary places the whole part of the root has at least 64 bits, more than twelve digits need.
-    shift = max(0, 64 + (value.denominator.bit_length() - value.numerator.bit_length()) // 2 + 1)
-    scaled = value * (1 << (2 * shift))
-    whole = isqrt(-(-scaled.numerator // scaled.denominator) - 1) + 1 if up else isqrt(int(scaled))
-    return rounded(Fraction(whole, 1 << shift), _DERIVED_DIGITS, up=up)
+    # √(a/b) = √(a·b)/b, with 64 binary places more than the whole part of √(a·b) has, which is more than enough.
+    widen = 1 << 64
+    product = value.numerator * value.denominator * widen**2
+    whole = isqrt(product - 1) + 1 if up else isqrt(product)
+    return rounded(Fraction(whole, widen * value.denominator), _DERIVED_DIGITS, up=up)
 
 
 def rounded(value: Fraction, digits: int, *, up: bool) -> Fraction:
@@ -96,18 +92,17 @@ def _best_order(rho: float, log_inverse_delta: float) -> float:
     return max(1 + (low + high) / 2, nextafter(1.0, inf))
 
 
-def _rough_epsilon(rho: float, delta: Fraction) -> float:
-    """ε in floating point, to steer a search by."""
-    if rho == 0:
-        return 0.0
-    rest = -_log(delta)
-    beyond = _best_order(rho, rest) - 1
-    return (1 + beyond) * rho + (rest - log1p(beyond)) / beyond + log(beyond) - log1p(beyond)
-
-
 def _log(value: Fraction) -> float:
     """The logarithm of a fraction that may be too small for a float."""
     return log(value.numerator) - log(value.denominator)
+
+
+def _float(value: Fraction) -> float:
+    """A float near a positive number; where there is none, the smallest or the largest, which will do for a search."""
+    try:
+        return max(float(value), nextafter(0.0, inf))
+    except OverflowError:
+        return nextafter(inf, 0.0)
 
 
 def _decimal(value: Fraction) -> Decimal:

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any, ClassVar, NoReturn
 
+import attrs
 from attrs import fields, frozen
 
 from privmine.errors import InputError
@@ -162,6 +163,13 @@ class PureDP(Definition):
         return self.cost(chosen * sensitivity.score_moves / scale)
 
 
+def _delta(value: Any) -> Fraction:
+    delta = exact(value, "δ")
+    if not 0 < delta < 1:
+        raise InputError("δ must be more than 0 and less than 1, such as 1e-6.")
+    return delta
+
+
 @frozen
 class ZCDP(Definition):
     """Zero-concentrated differential privacy, stated as (ε, δ): Gaussian noise by the L2 norm, draws by bounded range.
@@ -178,7 +186,7 @@ class ZCDP(Definition):
     field = "rho"
     promise = "changes the probability of any outcome by a factor of at most e^ε, but for a probability of δ"
 
-    delta: Fraction
+    delta: Fraction = attrs.field(converter=_delta)  # `field` is the name of costs in files
 
     def budget(self, epsilon: Fraction) -> Cost:
         """The largest ρ that is worth ε at this δ, rounded down."""
@@ -246,4 +254,4 @@ def definition_from_dict(values: dict[str, Any]) -> Definition:
     kind = DEFINITIONS.get(values.pop("definition"))
     if kind is None:
         raise InputError("A receipt names a definition of privacy that this version of privmine does not know.")
-    return kind(**{parameter.name: exact(values.pop(parameter.name)) for parameter in fields(kind)})
+    return kind(**{own.name: exact(values.pop(own.name), own.name) for own in fields(kind)})

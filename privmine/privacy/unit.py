@@ -75,11 +75,11 @@ class Unit:
     @property
     def whom(self) -> str:
         """Who is protected, in a few words."""
-        if self.is_transaction:
-            return "one transaction, not one customer"
-        if self.merged:
-            return f"one {self.name}, whose transactions were merged into one"
-        return f"one {self.name}, of whose transactions at most {self.baskets} are counted"
+        return self._by_kind(
+            "one transaction, not one customer",
+            f"one {self.name}, whose transactions were merged into one",
+            f"one {self.name}, of whose transactions at most {self.baskets} are counted",
+        )
 
     def change(self, *, replaced: bool) -> str:
         """What neighbours differ by, as the beginning of a sentence.
@@ -95,17 +95,21 @@ class Unit:
     @property
     def counted(self) -> str:
         """What counts are of, as part of a sentence."""
-        if self.is_transaction:
-            return "transactions"
-        if self.merged:
-            return f"transactions, one for each {self.name}"
-        return f"counted transactions, at most {self.baskets} of each {self.name}"
+        return self._by_kind(
+            "transactions",
+            f"transactions, one for each {self.name}",
+            f"counted transactions, at most {self.baskets} of each {self.name}",
+        )
 
     @property
     def limit(self) -> str:
         """How the transactions of a unit were limited, for a log; empty if they were not."""
-        if self.is_transaction:
-            return ""
-        if self.merged:
-            return f"merged by {self.name}"
-        return f"at most {self.baskets} transaction{'' if self.baskets == 1 else 's'} a {self.name}"
+        return self._by_kind(
+            "",
+            f"merged by {self.name}",
+            f"at most {self.baskets} transaction{'' if self.baskets == 1 else 's'} a {self.name}",
+        )
+
+    def _by_kind(self, each: str, merged: str, limited: str) -> str:
+        """The words for transactions that each stand alone, that are merged, or of which a unit has only some."""
+        return each if self.is_transaction else merged if self.merged else limited

@@ -6,9 +6,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import TypeAlias
 
-from attrs import Attribute, field, frozen
+from attrs import field, frozen
 
-from privmine.errors import InputError
 from privmine.model import IntArray, Itemset, itemset_tuple
 from privmine.noise.protocol import Tail
 from privmine.privacy import Sensitivity
@@ -16,16 +15,6 @@ from privmine.store.abstract import Store
 
 #: What a selection answers with: an itemset, or a number such as λ.
 Candidate: TypeAlias = Itemset | int
-
-
-def whole_from(least: int) -> Callable[[object, Attribute[int], int], None]:
-    """A validator for whole numbers that are at least `least`."""
-
-    def check(_: object, attribute: Attribute[int], value: int) -> None:
-        if isinstance(value, bool) or not isinstance(value, int) or value < least:
-            raise InputError(f"{attribute.name} must be a whole number of at least {least}, not {value!r}.")
-
-    return check
 
 
 @frozen

@@ -8,11 +8,16 @@ import numpy as np
 from attrs import cmp_using, field, frozen
 
 from privmine.errors import InputError
-from privmine.exact import amount
+from privmine.exact import amount, whole_from
 from privmine.model import IntArray, int_array
 from privmine.privacy import Sensitivity
-from privmine.queries.base import Candidate, Query, whole_from
+from privmine.queries.base import Candidate, Query
 from privmine.store.abstract import Store
+
+#: Scores are multiples of the denominator of a frequency, and must fit in 64 bits.
+FINEST_FREQUENCY = 10**6
+#: So that what is taken off a score never wraps around.
+_LARGEST_PENALTY = 2**61
 
 
 @frozen
@@ -99,9 +104,17 @@ class RankAtFrequency(Query):
     of θ and 1 − θ, in either direction, and so does the larger of the two. N itself is not told.
     """
 
-    theta: Fraction
+    theta: Fraction = field()
     most: int = field(validator=whole_from(1))
     max_length: int | None = None
+
+    @theta.validator
+    def _check(self, _: object, theta: Fraction) -> None:
+        if not (isinstance(theta, Fraction) and 0 < theta <= 1 and theta.denominator <= FINEST_FREQUENCY):
+            raise InputError(
+                "θ must be a Fraction of more than 0 and at most 1, with a denominator of at most "
+                f"{FINEST_FREQUENCY:,}. Try Fraction(…).limit_denominator({FINEST_FREQUENCY})."
+            )
 
     @property
     def name(self) -> str:
@@ -149,6 +162,8 @@ class ItemCutoff(_ItemRanks):
             raise InputError(
                 f"There are {len(self.penalties)} penalties for {self.size} numbers of items; give one each."
             )
+        if self.penalties.max(initial=0) > _LARGEST_PENALTY or self.penalties.min(initial=0) < -_LARGEST_PENALTY:
+            raise InputError("A penalty must lie within ±2^61, so that scores fit in 64 bits. Use smaller ones.")
 
     @property
     def name(self) -> str:

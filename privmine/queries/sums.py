@@ -5,9 +5,10 @@ from __future__ import annotations
 from attrs import define, field
 from attrs.validators import le, optional
 
+from privmine.exact import whole_from
 from privmine.model import IntArray
 from privmine.privacy import Sensitivity
-from privmine.queries.base import Query, whole_from
+from privmine.queries.base import Query
 from privmine.store.abstract import Contribution, Store
 
 #: As many values as the bins of the longest basis; more would exhaust the memory after the charge.

@@ -142,7 +142,7 @@ def check_output(
     if suffix == ".xlsx":
         import_extra("openpyxl", "Excel workbooks need")
     if plain and suffix != ".csv":
-        raise InputError(f"A plain file is a .csv, not {path.name!r}. Rename it, or drop plain=True (--plain).")
+        raise InputError(f"A plain file is a .csv, not {path.name!r}. Rename it, or drop plain=True.")
     check_place(path)
     taken = next((file for file in (path, *([beside(path)] if plain else [])) if file.exists()), None)
     if not overwrite and taken is not None:

@@ -31,8 +31,8 @@ class Verdict:
 
     Attributes:
         rows: how many itemsets are listed.
-        above_zero: how many of their counts can be told from 0, allowing for how many were looked at: of those that
-            can, at most 5 % are expected to be 0 in the data.
+        above_zero: how many of their counts are clearly above 0. Of these, at most 5 % are expected to be 0 in the
+            data, however many counts there are.
         clear_order: how many rows, from the first on, are more frequent than the last row; with a probability of 95 %
             that holds for all of them at once. From the next rank on the order is a matter of chance.
         found_from: an itemset that was counted is listed in 19 of 20 runs if it is in at least so many transactions;
@@ -100,7 +100,7 @@ def verdict_of(release: Release) -> Verdict:
 
 
 def told_from_zero(release: Release) -> BoolArray:
-    """Which counts can be told from 0, such that of these at most 5 % are expected to be 0 (Benjamini and Hochberg).
+    """Which counts are clearly above 0, such that of these at most 5 % are expected to be 0 (Benjamini and Hochberg).
 
     One interval in twenty misses. Where most counts are noise, those whose intervals lie above 0 by chance would be
     many among the few that do, so that the intervals alone tell too little.

@@ -36,11 +36,9 @@ def byte_count(size: Any) -> int:
     elif isinstance(size, int) and not isinstance(size, bool):
         count = size
     else:
-        raise InputError(f"memory_limit (--memory-limit) is a size such as 2GB or 500MB, not {size!r}.")
+        raise InputError(f"memory_limit= is a size such as 2GB or 500MB, not {size!r}.")
     if count < _SMALLEST:
-        raise InputError(
-            f"memory_limit (--memory-limit) must be at least {_SMALLEST // 10**6}MB; the program needs that much."
-        )
+        raise InputError(f"memory_limit= must be at least {_SMALLEST // 10**6}MB; the program needs that much.")
     return count
 
 

@@ -63,12 +63,12 @@ def bounded(
         return rows
     units = unit_of_row[contenders]
     # Adding does not care about the order of the items, and mixing spreads the sum over all bits.
-    hashes = _mixed(_contents(rows, item_salts)[contenders] + unit_salts[units])
+    hashes = mixed_bits(_contents(rows, item_salts)[contenders] + unit_salts[units])
     order = np.lexsort((hashes, units))
     contenders, units, hashes = contenders[order], units[order], hashes[order]
     # Rows of the same content are alike to their unit, so that any of them may have any number.
     occurrences = _places_in_runs(_changes(units) | _changes(hashes))
-    hashes = _mixed(hashes + occurrences.astype(np.uint64) * _STEP)
+    hashes = mixed_bits(hashes + occurrences.astype(np.uint64) * _STEP)
     order = np.lexsort((hashes, units))
     surplus = _places_in_runs(_changes(units)) >= most  # units are in order already
     keep = np.ones(rows.count, dtype=np.bool_)
@@ -89,7 +89,7 @@ def merged(rows: Rows, unit_of_row: IntArray, shelf: Shelf | None = None) -> Row
     return Rows(np.append(grouped.offsets[starts], grouped.offsets[-1]), grouped.items).as_sets(shelf)
 
 
-def _mixed(values: Salts) -> Salts:
+def mixed_bits(values: Salts) -> Salts:
     """Spread every bit over all 64, as splitmix64 does; one to one, so that it makes no collisions."""
     values = values + _STEP
     values ^= values >> np.uint64(30)

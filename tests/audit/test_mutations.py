@@ -8,6 +8,7 @@ from math import ceil
 import numpy as np
 import pytest
 from attrs import frozen
+from choosing_component import ChoosesBy
 
 from privmine.api import (
     BasisSet,
@@ -76,12 +77,6 @@ def test_lambda_that_spends_all_is_refused() -> None:
     assert "was requested" in str(report)
 
 
-def test_lambda_that_spends_all_is_found_without_a_refusal(rules, monkeypatch) -> None:
-    """If the curator did not refuse it, the replay would find that the plan is exceeded."""
-    lenient(monkeypatch)
-    assert "budget" in rules(GreedyLambda())
-
-
 @frozen
 class FractionalPairs:
     """Draws ⌈λ₂⌉ pairs at ε/λ₂ each, for a λ₂ that is no whole number."""
@@ -105,10 +100,11 @@ def test_fractional_pairs_are_refused(replayed) -> None:
     assert "select_elements" in str(report)
 
 
-def test_fractional_pairs_are_found_without_a_refusal(rules, monkeypatch) -> None:
-    """The overspending is found by the replay too."""
+@pytest.mark.parametrize("component", [GreedyLambda(), FractionalPairs()])
+def test_overspending_is_found_without_a_refusal(rules, monkeypatch, component) -> None:
+    """If the curator did not refuse it, the replay would find that the plan is exceeded."""
     lenient(monkeypatch)
-    assert "budget" in rules(FractionalPairs())
+    assert "budget" in rules(component)
 
 
 @frozen
@@ -181,19 +177,9 @@ class Frequencies(Query):
         return (index,)
 
 
-@frozen
-class ByFrequency:
-    """Selects the three most frequent items, by frequencies of sensitivity 1/N."""
-
-    @hookimpl
-    def select_elements(self, request, curator) -> Elements:
-        chosen = curator.choose(Frequencies(len(request.public.universe)), 3).chosen
-        return Elements([item for (item,) in chosen])
-
-
 def test_counts_declared_as_frequencies_are_found(replayed) -> None:
     """A selection by counts whose query declares 1/N moves by 1."""
-    report = replayed(ByFrequency())
+    report = replayed(ChoosesBy(Frequencies, 3))
     assert report.verdict == "violates"
     assert "declares at most 0.01" in str(report)
 

@@ -9,6 +9,7 @@ import warnings
 import numpy as np
 import pytest
 from attrs import evolve, frozen
+from choosing_component import ChoosesBy
 
 from privmine.api import (
     Elements,
@@ -270,19 +271,9 @@ class Squares(ItemSupports):
         return store.item_supports() ** 2 // 30
 
 
-@frozen
-class ChoosesBySquares:
-    """Chooses by them, as if they were supports."""
-
-    @hookimpl
-    def select_elements(self, request, curator) -> Elements:
-        chosen = curator.choose(Squares(len(request.public.universe)), 1).chosen
-        return Elements([item for (item,) in chosen])
-
-
 def test_scores_that_do_not_grow_in_proportion_are_found(rules) -> None:
     """Few transactions would not show it; the same one a hundred times does."""
-    assert "sensitivity" in rules(ChoosesBySquares())
+    assert "sensitivity" in rules(ChoosesBy(Squares, 1))
 
 
 # Observers

@@ -57,6 +57,12 @@ def account(dataset: str, ledger: str = "budget.db") -> list[str]:
     return [*EPSILON, "--ledger", ledger, "--dataset", dataset]
 
 
+#: A ledger or an account that is not there.
+NO_ACCOUNT = [
+    (account("orders", "nowhere.db"), "budget init"),
+    (account("orders", "damaged.db"), "damaged.db"),
+    (account("order"), "'orders'"),
+]
 #: What the options alone tell, or a small file that they name.
 KNOWN_FROM_OPTIONS = [
     ([], "Specify the privacy budget: --epsilon"),
@@ -75,9 +81,7 @@ KNOWN_FROM_OPTIONS = [
     ([*EPSILON, "--strict"], "--items"),
     ([*EPSILON, "--dataset", "orders"], "--ledger"),
     ([*EPSILON, "--ledger", "budget.db"], "Pass --dataset as well"),
-    (account("orders", "nowhere.db"), "budget init"),
-    (account("orders", "damaged.db"), "damaged.db"),
-    (account("order"), "'orders'"),
+    *NO_ACCOUNT,
     (account("spent"), "exceeds the budget of 'spent'"),
     (account("customers"), "counted for one customer_id, but this run protects one transaction"),
     ([*account("orders"), "--unit", "customer_id", "--max-baskets", "2"], "counted for one transaction"),
@@ -208,7 +212,7 @@ def test_whoever_reads_all_rows_meets_the_poison(shop, privmine, command) -> Non
 def test_a_guess_that_strict_refuses_is_refused_before_the_rows_are_read(shop, privmine) -> None:
     """The layout is known from the first lines; once it is named, the rows are read."""
     strict = ("mine", "orders.csv", *EPSILON, "--items", "good.txt", "--strict")
-    refused(privmine(*strict), "Strict mode.*what was guessed: --transaction order_id --item product")
+    refused(privmine(*strict), "Strict mode.*what was detected: --transaction order_id --item product")
     assert POISONED in privmine(*strict, *COLUMNS)[2]
 
 
@@ -250,9 +254,7 @@ def test_convert_opens_no_file_for_a_wrong_wish(shop, monkeypatch, privmine, opt
         ([*EPSILON, "--k", "0"], "at least 1"),
         ([*EPSILON, "--method", "privbassi"], "'privbasis'"),
         ([*EPSILON, "--plot", "plan.doc"], "plan.doc"),
-        (account("orders", "nowhere.db"), "budget init"),
-        (account("orders", "damaged.db"), "damaged.db"),
-        (account("order"), "'orders'"),
+        *NO_ACCOUNT,
         (account("customers"), "counted for one customer_id"),
     ],
     ids=named,
@@ -271,7 +273,7 @@ def test_a_plan_is_not_begun_for_a_wrong_wish(shop, monkeypatch, privmine, optio
     ("changed", "words"),
     [
         ({"epsilon": "0"}, "epsilon must lie between"),
-        ({"k": "0"}, "k must be a whole number of at least 1"),
+        ({"k": "0"}, "k must be at least 1"),
         ({"k": "20000"}, "k must be at most 10,000"),
         ({"repeats": "0"}, "repeats"),
         ({"method": '"privbassi"'}, "'privbasis'"),

@@ -35,7 +35,7 @@ def mined(privmine):
         assert code == 0, err
         release = json.loads(out)
         receipt = release["receipt"]
-        said = ("guessed", "query", "quotes around cells")
+        said = ("detected", "query", "quotes around cells")
         receipt["assumptions"] = [line for line in receipt["assumptions"] if not any(words in line for words in said)]
         return release, err
 

@@ -21,6 +21,8 @@ from privmine.cli.spelling import OPTIONS, PLAIN, in_shell, option_of
         ("Trust it: trust={...}.", "Trust it: --trust NAME."),
         ("max_baskets must be 1, not 0.", "--max-baskets must be 1, not 0."),
         ("Drop n_public, or the ledger.", "Drop --n-public, or the ledger."),
+        ("memory_limit= is a size; drop plain=True.", "--memory-limit is a size; drop --plain."),
+        ("Use release.downward_closed().rules(…).", "Use --downward-closed."),
     ],
 )
 def test_options_are_spelled_for_the_shell(python: str, shell: str) -> None:

@@ -74,7 +74,7 @@ def test_python_objects_describe_the_same_experiment() -> None:
     ("old", "new", "message"),
     [
         ("repeats = 3", "repeat = 3", "no key of an experiment file named 'repeat'.*Did you mean 'repeats'"),
-        ("repeats = 3", "repeats = 0", "repeats must be a whole number of at least 1, not 0"),
+        ("repeats = 3", "repeats = 0", "repeats must be at least 1, not 0"),
         ("repeats = 3", "repeats = true", "repeats must be a whole number"),
         ("k = [5, 10]", "", "'k' is missing"),
         ("k = [5, 10]", "k = []", "at least one value"),

@@ -34,6 +34,23 @@ class Honest:
 
 
 @frozen
+class Asks(Honest):
+    """Selects by answers, where k allows any.
+
+    Privacy: of what `asked` does.
+    """
+
+    @hookimpl
+    def select_elements(self, request: Request, curator: Curator) -> Elements:
+        """Ask."""
+        return Elements(self.asked(request, curator) if request.k else ())
+
+    def asked(self, request: Request, curator: Curator) -> list[int]:
+        """The items that the answers speak for."""
+        raise NotImplementedError
+
+
+@frozen
 class NoHook:
     """Lacks the decorator.
 

@@ -14,7 +14,6 @@ from privmine.api import Registrar, hookimpl
 from privmine.hooks.registry import discover
 from privmine.model import STAGES
 
-PACKAGES = Path(__file__).parents[1] / "packages"
 SAMPLE = {
     "allocate_budget": "sample-halves",
     "estimate_lambda": "sample-fixed",
@@ -25,11 +24,9 @@ SAMPLE = {
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory, install_distribution: Callable[..., None]) -> Path:
+def site(site_with: Callable[..., Path]) -> Path:
     """A directory with the sample plugin and the broken one."""
-    target = tmp_path_factory.mktemp("site")
-    install_distribution(target, PACKAGES / "privmine-sample", PACKAGES / "privmine-broken")
-    return target
+    return site_with("privmine-sample", "privmine-broken")
 
 
 @pytest.fixture

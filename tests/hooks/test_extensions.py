@@ -27,11 +27,9 @@ method = "short"
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory, install_distribution: Callable[..., None]) -> Path:
+def site(site_with: Callable[..., Path]) -> Path:
     """A directory with the plugin and its twin."""
-    target = tmp_path_factory.mktemp("site")
-    install_distribution(target, PACKAGES / "privmine-extras", PACKAGES / "privmine-twin")
-    return target
+    return site_with("privmine-extras", "privmine-twin")
 
 
 @pytest.fixture

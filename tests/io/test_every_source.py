@@ -32,7 +32,7 @@ def groceries():
 def release_of(transactions):
     """What a simulated run releases, labels and all; of the receipt, all but how the data was read."""
     release = pm.mine(transactions, k=30, epsilon=1, simulate=True, seed=7)
-    ways_in = {line for line in release.receipt.assumptions if "guessed" in line or "query" in line}
+    ways_in = {line for line in release.receipt.assumptions if "detected" in line or "query" in line}
     assumptions = [line for line in release.receipt.assumptions if line not in ways_in]
     return release.columns(), release.itemsets, evolve(release.receipt, assumptions=assumptions)
 

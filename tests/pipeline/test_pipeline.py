@@ -237,7 +237,7 @@ def test_a_wrong_choice_says_what_to_do(make, error, words) -> None:
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        ("method = 3", "method is a name"),
+        ("method = 3", "method must be a name"),
         ("[stages]\nconstruct_basis = 3", "must be a table"),
         ("[stages.construct]\nuse = 'x'", "no stage named"),
         ("[stage.construct_basis]", "no key"),
@@ -594,7 +594,7 @@ def test_a_guess_is_an_assumption_and_strict_mode_refuses_it(tmp_path) -> None:
     path.write_text("order_id,product\n1,a\n1,b\n2,a\n")
     guessed = pm.read(path, items=["a", "b"])
     release = pm.mine(guessed, k=2, epsilon=1)
-    assert any("guessed (transaction='order_id', item='product')" in line for line in release.receipt.assumptions)
+    assert any("detected (transaction='order_id', item='product')" in line for line in release.receipt.assumptions)
     with pytest.raises(InputError, match="transaction='order_id', item='product'"):
         pm.mine(guessed, k=2, epsilon=1, strict=True)
     said = pm.read(path, items=["a", "b"], transaction="order_id", item="product")

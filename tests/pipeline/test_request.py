@@ -11,9 +11,8 @@ import pytest
 
 import privmine as pm
 from privmine.errors import InputError, LedgerError, PrivmineError, UnknownNameError
-from privmine.io.readers.dispatch import RUN_OPTIONS
 from privmine.model import Origin
-from privmine.pipeline import READING_OPTIONS
+from privmine.option_names import READING_OPTIONS, RUN_OPTIONS
 from privmine.pipeline.request import Wish
 from privmine.privacy.unit import Unit
 
@@ -92,7 +91,7 @@ def test_the_estimator_refuses_a_guess_before_it_reads_rows(tmp_path) -> None:
     rows = "".join(f"{row},p{row % 3}\n" for row in range(60_000))
     (tmp_path / "orders.csv").write_bytes(b"order_id,product\n" + rows.encode() + b"1,\xff\n")
     strict: dict[str, Any] = {"strict": True, "items": ["p1"]}
-    with pytest.raises(InputError, match="was guessed"):
+    with pytest.raises(InputError, match="was detected"):
         pm.ItemsetMiner(1, 1, **strict).fit(tmp_path / "orders.csv")
     with pytest.raises(PrivmineError, match="is not UTF-8 text"):
         pm.ItemsetMiner(1, 1, transaction="order_id", item="product", **strict).fit(tmp_path / "orders.csv")
@@ -115,7 +114,7 @@ def test_a_wish_is_granted_where_nothing_is_wrong() -> None:
     guessed = Origin("long", "orders.csv", {"transaction": "order_id"})
     with pytest.raises(InputError, match=r"pm\.read\(…, transaction='order_id'\)"):
         strict.check_origin(guessed)
-    with pytest.raises(InputError, match=r"what was guessed: --transaction order_id\."):
+    with pytest.raises(InputError, match=r"what was detected: --transaction order_id\."):
         strict.check_origin(guessed, "--transaction order_id")
     Wish(5, 1).check_origin(Origin("long", "orders.csv", {"transaction": "order_id"}))
 

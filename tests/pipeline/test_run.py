@@ -24,7 +24,7 @@ from privmine.api import (
     hookimpl,
 )
 from privmine.errors import ContractError, PluginError, StageError
-from privmine.pipeline.run import LONGEST_BASIS, StageComponent, flaw_of, stage_manager
+from privmine.pipeline.run import LONGEST_BASIS, StageComponent, flaw_of, observer_manager, stage_manager
 
 ITEMS = 30
 REQUEST = Request(3, 3, PureDP().cost(1), Public(Universe.of(range(ITEMS))))
@@ -152,3 +152,63 @@ def test_every_stage_needs_its_component() -> None:
     """A run with a stage that nobody stands for does not begin."""
     with pytest.raises(PluginError, match="allocate_budget must be implemented by the one component"):
         stage_manager([])
+
+
+def test_a_method_that_pluggy_would_call_amiss_is_told() -> None:
+    """Of a component that nobody registered too: pluggy would never pass this argument."""
+
+    @frozen
+    class Defaulted:
+        @hookimpl
+        def select_elements(self, curator=None) -> Elements:
+            return Elements((0,))
+
+    with pytest.raises(PluginError, match="'curator' with a default"):
+        stage_manager([StageComponent("select_elements", Defaulted(), "none", "nobody")])
+
+
+class Misspelt:
+    """Has methods that are almost hooks."""
+
+    @hookimpl
+    def select_elements(self, curator) -> Elements:
+        return Elements((0,))
+
+    @hookimpl
+    def select_element(self, curator) -> Elements:
+        return Elements((0,))
+
+
+class Watching:
+    """Notes the stages that begin and end."""
+
+    def __init__(self) -> None:
+        self.seen: list[tuple[str, str]] = []
+
+    @hookimpl
+    def stage_started(self, stage) -> None:
+        self.seen.append(("started", stage))
+
+    @hookimpl
+    def stage_finished(self, stage) -> None:
+        self.seen.append(("finished", stage))
+
+
+def test_a_misspelt_hook_is_told() -> None:
+    """It would be silent otherwise; with the hooks that there are."""
+    with pytest.raises(
+        PluginError, match=r"unknown hook 'select_element' .*hooks are allocate_budget.* select_elements\.$"
+    ):
+        stage_manager([StageComponent("select_elements", Misspelt(), "none", "nobody")])
+    with pytest.raises(PluginError, match=r"unknown hook 'select_element.*hooks are stage_finished, stage_started\.$"):
+        observer_manager([Watching(), Misspelt()])
+
+
+def test_every_observer_is_told_of_every_stage() -> None:
+    """The last one as the first."""
+    observers = [Watching(), Watching(), Watching()]
+    data = pm.Transactions.from_lists([[0], [1]], items=list(range(ITEMS)))
+    pm.Pipeline().run(data, 1, 1, simulate=True, observers=observers)
+    stages = ["allocate_budget", "estimate_lambda", "select_elements", "construct_basis", "reconstruct_counts"]
+    for observer in observers:
+        assert observer.seen == [(event, stage) for stage in stages for event in ("started", "finished")]

@@ -12,9 +12,10 @@ import privmine as pm
 from privmine.datasets import zipf
 from privmine.errors import InputError
 from privmine.evaluation.metrics import false_negative_rate
+from privmine.planning.advice import percent, preferred
 from privmine.planning.adviser import installed_methods
 from privmine.planning.better_method import better_method, hint
-from privmine.planning.forecast import Simulator
+from privmine.planning.forecast import Attempt, Forecast, Simulator
 from privmine.planning.population import population_of
 from privmine.privacy.unit import Unit
 
@@ -32,7 +33,7 @@ def advised(baskets: pm.Transactions) -> pm.Plan:
 def test_a_forecast_is_what_runs_give(baskets) -> None:
     """The share missed is that of the paper, over runs with the same seeds."""
     people = population_of(baskets, is_public=True, transactions=None, items=None, unit=Unit())
-    found = Simulator(people, {"privbasis": pm.Pipeline()}).forecast("privbasis", 30, Fraction(1, 2), 6, 6)
+    found = Simulator(people, {"privbasis": pm.Pipeline()}).forecast(Attempt("privbasis", 30, Fraction(1, 2)), 6, 6)
     top, _ = baskets.store.top_itemsets(30)
     shares, errors, unclear = [], [], []
     for seed in range(6):
@@ -56,7 +57,7 @@ def test_every_question_has_a_sentence(advised) -> None:
     for sentence, found in zip(each, advice.best, strict=True):
         assert sentence.startswith(f"k = {found.k} at ε = {float(found.epsilon):g}: ")
         assert "would miss" in sentence
-        assert "told from 0" in sentence
+        assert "clearly above 0" in sentence
     assert "hopeless" in each[2]
     assert last.startswith("Sensible: k = ")
     assert (advised.k, advised.epsilon, advised.method) == (
@@ -169,6 +170,62 @@ def test_a_hint_names_the_better_method_and_both_shares(baskets, monkeypatch) ->
     told = hint(release)
     assert f"misses {rival.missed:.0%}".replace("%", " %") in told
     assert "method=plus" in told
+    assert "these baskets lack what this release missed" in told
     assert hint(pm.mine(baskets, 3, 100, simulate=True, seed=2)) is None
     monkeypatch.setattr("privmine.planning.better_method.installed_methods", lambda: {"privbasis": pm.Pipeline()})
     assert hint(release) is None
+
+
+def test_both_definitions_are_simulated_and_the_better_one_is_named(baskets) -> None:
+    """What each would miss is what runs under it miss; pure ε is kept unless a δ misses clearly less."""
+    asked = {"like": baskets, "like_is_public": True, "method": "privbasis", "runs": 4}
+    made = pm.plan(k=[5, 100], epsilon=1, delta="1e-6", **asked)
+    advice = made.advice
+    for found in advice.forecasts:
+        top, _ = baskets.store.top_itemsets(found.k)
+        runs = [pm.mine(baskets, found.k, 1, delta=found.delta, simulate=True, seed=seed) for seed in range(4)]
+        shares = [
+            false_negative_rate([tuple(sorted(row.items)) for row in run], {tuple(itemset) for itemset in top})
+            for run in runs
+        ]
+        assert found.missed == pytest.approx(np.mean(shares))
+    assert {(found.k, found.delta) for found in advice.forecasts} == {
+        (k, delta) for k in (5, 100) for delta in (None, Fraction(1, 10**6))
+    }
+    few, many = (sentence for sentence in advice.sentences() if sentence.startswith("Definition for k = "))
+    assert "keep pure ε" in few or "pure ε is better" in few
+    assert "δ = 1e-06 is better" in many
+    assert [found.delta for found in advice.best] == [None, Fraction(1, 10**6)]
+    assert (made.epsilon, made.delta) == (advice.sensible.epsilon, advice.sensible.delta)
+    assert advice.table()[0][:4] == ("k", "ε", "δ", "method")
+    assert json.loads(json.dumps(made.to_dict()))["advice"]["forecasts"][0]["delta"] in (None, "1/1000000")
+
+
+def test_what_is_wanted_has_an_epsilon_under_each_definition(baskets) -> None:
+    """The smaller one is advised, and the other one is told."""
+    made = pm.plan(
+        wanted="find everything above 3 %", delta="1e-6", like=baskets, like_is_public=True, method="privbasis", runs=3
+    )
+    pure, relaxed = sorted(made.advice.forecasts, key=lambda found: found.delta is not None)
+    assert made.advice.wanted_epsilon == min(pure.epsilon, relaxed.epsilon)
+    told = made.advice.sentences()[0]
+    assert f"ε = {float(pure.epsilon):g}" in told
+    assert f"ε = {float(relaxed.epsilon):g}" in told
+
+
+@pytest.mark.parametrize(
+    ("pure", "relaxed", "is_relaxed"), [(0.5, 0.3, True), (0.5, 0.495, False), (0.3, 0.5, False), (0.5, 0.45, False)]
+)
+def test_a_delta_is_preferred_only_where_it_misses_clearly_less(pure, relaxed, is_relaxed: bool) -> None:
+    """By more than a hundredth, and by more than two standard errors of the difference."""
+    rows = [
+        Forecast("m", 5, Fraction(1), 3, missed, 0.03, 5, 0, 1.0, None, None, delta)
+        for missed, delta in ((pure, None), (relaxed, Fraction(1, 10**6)))
+    ]
+    assert preferred(rows) is rows[is_relaxed]
+
+
+@pytest.mark.parametrize(("share", "told"), [(0, "0 %"), (2e-16, "0 %"), (0.0123, "1 %"), (0.123, "12 %")])
+def test_shares_in_percent(share: float, told: str) -> None:
+    """No more digits than they deserve; rounding errors of a mean are none."""
+    assert percent(share) == told

@@ -18,6 +18,7 @@ from privmine.noise.simulated import SimulatedNoise
 from privmine.pipeline.request import Wish
 from privmine.planning.planner import around
 from privmine.privacy import DiscreteLaplace, Noise
+from privmine.privacy.definition import ZCDP
 from privmine.privacy.unit import Unit
 
 
@@ -288,6 +289,65 @@ def test_a_plan_is_json() -> None:
     assert facts["epsilon"] == "1/3"
     assert facts["shapes"][0]["lengths"]
     assert "basis" not in facts["shapes"][0]
+
+
+def test_a_delta_is_planned_beside_pure_epsilon() -> None:
+    """Both in full, with the closed forms of each, and a sentence on which is better."""
+    made = pm.plan(100, 1, delta="1e-6", lam=38, items=16470)
+    assert (made.delta, made.pure.delta) == (Fraction(1, 10**6), None)
+    assert made.pure == pm.plan(100, 1, lam=38, items=16470)
+    rho = ZCDP(made.delta).budget(Fraction(1)).amount
+    assert [share.cost.amount for share in made.shares] == [rho / 10, rho * 2 / 5, rho / 2]
+    items, pairs = made.choices
+    # A draw at the rate r costs r²/8, since supports are monotone.
+    rate = sqrt(8 * float(rho) * 0.4 / (items.draws + pairs.draws))
+    assert items.gap == pytest.approx(log(19) / rate)
+    assert items.lead < made.pure.choices[0].lead / 5
+    assert made.errors(1).high < made.pure.errors(1).high
+    assert "Definition: a δ is better here; " in str(made)
+    facts = json.loads(json.dumps(made.to_dict()))
+    assert facts["delta"] == "1/1000000"
+    assert set(facts["shares"][0]) == {"stage", "component", "rho"}
+    assert set(facts["pure"]["shares"][0]) == {"stage", "component", "epsilon"}
+
+
+def test_without_draws_and_with_one_basis_pure_epsilon_is_better() -> None:
+    """One histogram needs 2.3 times the noise with δ = 10⁻⁶; what the choice gains is told beside it."""
+    made = pm.plan(20, 1, delta="1e-6", lam=8)
+    assert made.errors(1).high / made.pure.errors(1).high == pytest.approx(2.27, abs=0.05)
+    assert "which is better depends on the data" in str(made)
+    tied = pm.plan(20, 1, delta="1e-6", method="plus", items=50)
+    assert "Definition: " in str(tied)
+
+
+def test_a_target_error_has_an_epsilon_under_each_definition() -> None:
+    """Both are told."""
+    made = pm.plan(100, delta="1e-6", lam=38, target_error=100, target_size=2)
+    assert made.target_epsilon < made.pure.target_epsilon
+    assert f"δ = 1e-06, or pure ε = {float(made.pure.target_epsilon):g}, makes" in str(made)
+
+
+def test_the_ledger_is_asked_for_the_delta_too(tmp_path) -> None:
+    """A budget in pure ε refuses it."""
+    ledger = pm.Ledger(tmp_path / "budget.db")
+    ledger.init("orders", 2)
+    ledger.init("both", 2, delta="1e-5")
+    assert "δ" in pm.plan(10, 1, delta="1e-6", lam=5, ledger=ledger, dataset="orders").refusal
+    found = pm.plan(10, 1, delta="1e-6", lam=5, ledger=ledger, dataset="both")
+    assert (found.refusal, found.remaining) == (None, 1)
+
+
+@pytest.mark.parametrize("delta", [0, 1, "x", float("nan"), -1])
+def test_an_impossible_delta_is_refused(delta) -> None:
+    """As in a run."""
+    with pytest.raises(InputError):
+        pm.plan(10, 1, delta=delta, lam=5)
+
+
+def test_a_delta_that_promises_little_is_questioned() -> None:
+    """From the number of transactions that was given."""
+    assert "larger than 1 divided by 1,000" in str(pm.plan(10, 1, delta="0.01", transactions=1000, lam=5))
+    assert "larger than 1" not in str(pm.plan(10, 1, delta="1e-6", transactions=1000, lam=5))
 
 
 def test_choices_are_told_in_closed_form() -> None:

@@ -53,11 +53,11 @@ def test_few_itemsets_are_enough(release, rows: int) -> None:
 
 
 def test_what_noise_explains_is_left_out(release) -> None:
-    """Counts that are not told from 0 say nothing; if all are, the release is refused, as is one of no itemset."""
+    """Counts that are not clearly above 0 say nothing; if all are, the release is refused, as is one of no itemset."""
     noisy = tuple(evolve(found, standard_error=found.count) for found in release.itemsets)
     assert baskets_like(evolve(release, itemsets=(release[0], *noisy[1:]))).used == 1
     for itemsets in (noisy, ()):
-        with pytest.raises(InputError, match="told from 0"):
+        with pytest.raises(InputError, match="clearly above 0"):
             baskets_like(evolve(release, itemsets=itemsets))
 
 

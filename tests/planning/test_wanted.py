@@ -7,6 +7,7 @@ from fractions import Fraction
 import pytest
 
 from privmine.errors import InputError
+from privmine.planning.forecast import Attempt
 from privmine.planning.wanted import LADDER, Aim, least_epsilon_for, parse
 
 
@@ -46,8 +47,8 @@ def test_impossible_supports_are_refused(sentence: str) -> None:
 class FromOn(Aim):
     """Reached from an ε on."""
 
-    def is_reached(self, simulator, method, k, epsilon, runs) -> bool:
-        return epsilon >= simulator
+    def is_reached(self, simulator, attempt, runs) -> bool:
+        return attempt.epsilon >= simulator
 
 
 @pytest.mark.parametrize("start", [Fraction(1, 1000), Fraction(1, 3), Fraction(1), Fraction(80)])
@@ -55,7 +56,7 @@ def test_the_least_epsilon_of_the_ladder_is_found(start: Fraction) -> None:
     """By bisection; above a limit nothing is looked for."""
     aim = FromOn("", 1.0, None)
     expected = min(step for step in LADDER if step >= start)
-    assert least_epsilon_for(aim, start, "", 1, 1) == expected
-    assert least_epsilon_for(aim, start, "", 1, 1, most=expected) == expected
-    assert least_epsilon_for(aim, start, "", 1, 1, most=start / 2) is None
-    assert least_epsilon_for(aim, Fraction(100), "", 1, 1) is None
+    assert least_epsilon_for(aim, start, Attempt("", 1, Fraction(1)), 1) == expected
+    assert least_epsilon_for(aim, start, Attempt("", 1, Fraction(1)), 1, most=expected) == expected
+    assert least_epsilon_for(aim, start, Attempt("", 1, Fraction(1)), 1, most=start / 2) is None
+    assert least_epsilon_for(aim, Fraction(100), Attempt("", 1, Fraction(1)), 1) is None

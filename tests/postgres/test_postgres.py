@@ -63,49 +63,48 @@ def test_a_select(shop, sql):
     assert any("the query treats the rows of each unit by themselves" in line for line in receipt.assumptions)
 
 
+#: Queries that are no single select.
+MORE = [
+    "delete from orders",
+    "delete from orders returning *",
+    "insert into orders values (9, 'x') returning *",
+    "with gone as (delete from orders returning *) select * from gone",
+    "with more as (insert into orders values (9, 'x') returning *) select * from more",
+    "select * into stolen from orders",
+    "create table stolen as select * from orders",
+    "copy orders to stdout",
+    "copy orders to '/tmp/stolen'",
+    "copy orders to program 'true'",
+    "select * from orders; delete from orders",
+    "select * from orders; commit; delete from orders; commit",
+    "commit",
+    "rollback; delete from orders; select 1",
+    "set transaction read write",
+    "explain analyze delete from orders",
+    "select * from orders for update",
+    "do $$ begin delete from orders; end $$",
+    "call writes()",
+    "-- nothing",
+]
+#: Selects of a function that writes: the transaction can only read, and stays so.
+WRITING = [
+    "select writes() as order_id, 'a' as product",
+    "select nextval('numbers') as order_id, 'a' as product",
+    "select * from orders where writes() = 1",
+    "select set_config('transaction_read_only', 'off', true) as order_id, writes() as product",
+]
+
+
 @pytest.mark.parametrize(
-    "sql",
+    ("message", "sql"),
     [
-        "delete from orders",
-        "delete from orders returning *",
-        "insert into orders values (9, 'x') returning *",
-        "with gone as (delete from orders returning *) select * from gone",
-        "with more as (insert into orders values (9, 'x') returning *) select * from more",
-        "select * into stolen from orders",
-        "create table stolen as select * from orders",
-        "copy orders to stdout",
-        "copy orders to '/tmp/stolen'",
-        "copy orders to program 'true'",
-        "select * from orders; delete from orders",
-        "select * from orders; commit; delete from orders; commit",
-        "commit",
-        "rollback; delete from orders; select 1",
-        "set transaction read write",
-        "explain analyze delete from orders",
-        "select * from orders for update",
-        "do $$ begin delete from orders; end $$",
-        "call writes()",
-        "-- nothing",
+        *(("one select, and nothing else|only reads", sql) for sql in MORE),
+        *(("only reads|withheld", sql) for sql in WRITING),
     ],
 )
-def test_a_query_that_does_more(shop, sql):
+def test_a_query_that_does_more(shop, message, sql):
     """It is refused, and the database is as it was."""
-    refused("one select, and nothing else|only reads", sql=sql, database=shop.address())
-    assert shop.run(STATE) == [(len(ROWS), False, 0)]
-
-
-@pytest.mark.parametrize(
-    "sql",
-    [
-        "select writes() as order_id, 'a' as product",
-        "select nextval('numbers') as order_id, 'a' as product",
-        "select * from orders where writes() = 1",
-        "select set_config('transaction_read_only', 'off', true) as order_id, writes() as product",
-    ],
-)
-def test_a_function_that_writes(shop, sql):
-    """It fails, since the transaction can only read and stays so."""
-    refused("only reads|withheld", sql=sql, database=shop.address())
+    refused(message, sql=sql, database=shop.address())
     assert shop.run(STATE) == [(len(ROWS), False, 0)]
 
 

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from math import exp
+from math import exp, pi
 
 import pytest
 
 from privmine.errors import InputError
-from privmine.privacy import ConeSensitivity, DiscreteElliptope, DiscreteLaplace, Laplace, Sensitivity, noise_from_dict
-from privmine.privacy.noise import Elliptope
+from privmine.privacy import (
+    ConeSensitivity,
+    DiscreteElliptope,
+    DiscreteGaussian,
+    DiscreteLaplace,
+    Laplace,
+    Sensitivity,
+    noise_from_dict,
+)
+from privmine.privacy.noise import Elliptope, Gaussian
 
 
 @pytest.mark.parametrize("scale", [Fraction(1, 3), Fraction(1), Fraction(7, 2), Fraction(40)])
@@ -19,6 +27,30 @@ def test_the_variance_of_noise(scale: Fraction) -> None:
     variance = sum(x * x * weight for x, weight in weights.items()) / sum(weights.values())
     assert DiscreteLaplace(scale).variance == pytest.approx(variance)
     assert Laplace(scale).variance == pytest.approx(2 * float(scale) ** 2)
+
+
+@pytest.mark.parametrize("scale", ["0.05", "1/5", "0.5", "1", "2.5", "3.99", "4", "4.01", "60", "1e12"])
+def test_the_variance_of_gaussian_noise(scale: str) -> None:
+    """σ² of the continuous one; of the discrete one by Poisson's sum, where other terms are small."""
+    square = float(Fraction(scale)) ** 2
+    terms = [exp(-2 * pi**2 * square * n * n) for n in range(1, 40)]
+    less = 8 * pi**2 * square**2 * sum(n * n * term for n, term in enumerate(terms, 1)) / (1 + 2 * sum(terms))
+    expected = square - less if square > 0.01 else 2 * exp(-1 / (2 * square))
+    assert DiscreteGaussian(scale).variance == pytest.approx(expected, rel=1e-9)
+    assert Gaussian(scale).variance == pytest.approx(square)
+
+
+def test_gaussian_noise_in_files_and_in_simulations() -> None:
+    """The discrete distribution has a continuous one of the same σ."""
+    noise = DiscreteGaussian("5/3")
+    assert noise.continuous == Gaussian(Fraction(5, 3)) == noise.continuous.continuous != noise
+    assert (noise.is_discrete, noise.continuous.is_discrete) == (True, False)
+    for each in (noise, noise.continuous):
+        assert noise_from_dict(each.to_dict()) == each
+    assert [str(each) for each in (noise, noise.continuous)] == [
+        "discrete gaussian of scale 5/3 ≈ 1.66667",
+        "gaussian of scale 5/3 ≈ 1.66667",
+    ]
 
 
 def test_a_simulation_draws_the_like_in_floating_point() -> None:

@@ -138,6 +138,22 @@ def test_moments_get_gaussian_noise() -> None:
         assert noise.variance < shaped.variance
 
 
+@pytest.mark.parametrize("delta", ["0", "1", "2", "-1/2"])
+def test_what_is_no_delta_is_refused(delta: str) -> None:
+    """A receipt in a file may say anything; with a δ of 1 or more every release would have ε = 0."""
+    with pytest.raises(InputError, match="δ must be more than 0 and less than 1"):
+        definition_from_dict({"definition": ZCDP.name, "delta": delta})
+
+
+def test_a_delta_is_what_its_text_means() -> None:
+    """As every number from outside."""
+    assert ZCDP(1e-6) == ZCDP("1/1000000") == DEFINITION
+    with pytest.raises(InputError, match="δ must be a number"):
+        ZCDP("x")
+    with pytest.raises(InputError, match="delta must be a number"):
+        definition_from_dict({"definition": ZCDP.name, "delta": "x"})
+
+
 def test_it_reads_itself_back() -> None:
     """The δ is part of what a receipt states; another kind of noise has no price."""
     assert definition_from_dict(DEFINITION.to_dict()) == DEFINITION

@@ -186,6 +186,20 @@ def test_the_largest_bounds_are_accepted() -> None:
             queries.WeightedSupports(1, ITEMS, [0, weight])
 
 
+def test_scores_cannot_wrap_around() -> None:
+    """A transaction more would throw them from one end of 64 bits to the other, whatever the sensitivity says."""
+    finest = queries.RankAtFrequency(Fraction(1, 10**6), 1)
+    assert finest.evaluate(STORE).tolist() == [-3 * 10**6 + 5]
+    for theta in (Fraction(1, 2**62), Fraction(0.3), 0, Fraction(-1, 2), Fraction(3, 2)):
+        with pytest.raises(InputError, match="more than 0 and at most 1, with a denominator of at most"):
+            queries.RankAtFrequency(theta, 1)
+    largest = queries.ItemCutoff(rank=1, low=1, high=4, penalties=[0, 2**61, -(2**61), 0])
+    assert largest.evaluate(STORE).tolist() == [0, -(2**61), 2**61 - 1, -2]
+    for penalty in (2**61 + 1, -(2**61) - 1, np.iinfo(np.int64).max):
+        with pytest.raises(InputError, match="penalty must lie within"):
+            queries.ItemCutoff(rank=1, low=1, high=1, penalties=[penalty])
+
+
 @settings(max_examples=60, deadline=None)
 @given(
     st.lists(st.sets(st.integers(0, 3)), max_size=8),

@@ -8,11 +8,9 @@ from typing import Any
 import attrs
 import numpy as np
 import pytest
-from attrs import evolve, frozen
+from estimating_component import Estimating
 
 import privmine as pm
-from privmine.api import BasisSet, Curator, NoisyCounts, hookimpl
-from privmine.defaults.reconstruct import BasisFrequencies
 from privmine.errors import DataError
 from privmine.noise.laws import NoiseSum
 from privmine.privacy.cost import Charge
@@ -26,23 +24,13 @@ from privmine.release.display import ESTIMATES
 LAW = NoiseSum(Laplace(10), ((4, 1.0),))
 
 
-@frozen
-class Shrunken:
-    """Estimates that are drawn towards 0, as denoising does.
-
-    Privacy: as for the basis frequencies.
-    """
-
-    @hookimpl
-    def reconstruct_counts(self, basis: BasisSet, curator: Curator) -> NoisyCounts:
-        """Measure, then shrink."""
-        counts = BasisFrequencies().reconstruct_counts(basis, curator)
-        return evolve(counts, estimates=np.maximum(counts.counts - counts.standard_errors, 0.0))
+#: Estimates that are drawn towards 0, as denoising does.
+SHRUNKEN = Estimating(lambda counts: np.maximum(counts.counts - counts.standard_errors, 0.0))
 
 
 def shrunken(baskets: Any, k: int = 20, epsilon: Any = 1, seed: int = 0) -> Release:
     """A simulated release of estimates."""
-    return pm.Pipeline(reconstruct_counts=Shrunken()).run(baskets, k, epsilon, simulate=True, seed=seed)
+    return pm.Pipeline(reconstruct_counts=SHRUNKEN).run(baskets, k, epsilon, simulate=True, seed=seed)
 
 
 def made_up(generator: np.random.Generator, listed: int) -> tuple[Release, Any]:

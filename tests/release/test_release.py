@@ -12,14 +12,13 @@ from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
-from attrs import evolve, frozen
+from attrs import evolve
+from estimating_component import Estimating
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyarrow import parquet
 
 import privmine as pm
-from privmine.api import BasisSet, Curator, NoisyCounts, hookimpl
-from privmine.defaults.reconstruct import BasisFrequencies
 from privmine.errors import DataError, InputError
 from privmine.release import FrequentItemset
 from privmine.release.display import caveat, items_text
@@ -55,23 +54,13 @@ def overlapping() -> pm.Release:
     return pm.mine([[1, 2], [2, 3], [3, 4], [5, 6, 7], [1]] * 30, 30, 1, simulate=True, seed=2)
 
 
-@frozen
-class Opposite:
-    """Estimates that rank itemsets the other way round, from twice a public number.
-
-    Privacy: as for the basis frequencies.
-    """
-
-    @hookimpl
-    def reconstruct_counts(self, basis: BasisSet, curator: Curator) -> NoisyCounts:
-        """Measure, then estimate."""
-        counts = BasisFrequencies().reconstruct_counts(basis, curator)
-        return evolve(counts, estimates=5000 - counts.counts)
+#: Estimates that rank itemsets the other way round, from twice a public number.
+OPPOSITE = Estimating(lambda counts: 5000 - counts.counts)
 
 
 @pytest.fixture(scope="module")
 def estimated() -> pm.Release:
-    return pm.Pipeline(reconstruct_counts=Opposite()).run([["a", "b"], ["a"], ["a"]] * 500, 3, 5)
+    return pm.Pipeline(reconstruct_counts=OPPOSITE).run([["a", "b"], ["a"], ["a"]] * 500, 3, 5)
 
 
 @pytest.fixture(scope="module")
@@ -113,7 +102,7 @@ def test_a_file_has_the_first_version_that_can_hold_it(private, estimated, mixed
 
 def test_a_closed_release_is_ranked_by_estimates() -> None:
     """Subsets of what is estimated to be frequent come along."""
-    pipeline = pm.Pipeline(reconstruct_counts=Opposite())
+    pipeline = pm.Pipeline(reconstruct_counts=OPPOSITE)
     release = pipeline.run([["a", "b"], ["a"], ["a"]] * 500, 2, 5, downward_closed=True)
     assert [found.items for found in release] == [("b",), ("a",)]
 

@@ -11,7 +11,7 @@ from privmine.errors import InputError
 from privmine.privacy.unit import Unit
 from privmine.store.rows import Rows
 from privmine.store.transactions import Transactions
-from privmine.store.units import _mixed, bounded, merged, salts
+from privmine.store.units import bounded, merged, mixed_bits, salts
 
 untimed = settings(deadline=None, max_examples=150)
 #: Few labels, so that baskets repeat within a unit and between units.
@@ -278,7 +278,7 @@ def test_mixing_is_that_of_splitmix64():
     """The published first outputs of the generator with seed 0: what a unit keeps never changes with a version."""
     step = 0x9E3779B97F4A7C15
     states = np.array([0, step, 2 * step % 2**64], dtype=np.uint64)
-    assert _mixed(states).tolist() == [0xE220A8397B1DCDAF, 0x6E789E6AA1B965F4, 0x06C45D188009454F]
+    assert mixed_bits(states).tolist() == [0xE220A8397B1DCDAF, 0x6E789E6AA1B965F4, 0x06C45D188009454F]
 
 
 @untimed

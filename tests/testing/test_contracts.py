@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from attrs import define, field, frozen
-from honest_component import FEW, TELLING, Honest, NoHook, selected
+from honest_component import FEW, TELLING, Asks, Honest, NoHook, selected
 
 from privmine.api import (
     Curator,
@@ -136,37 +136,31 @@ class Leak(Query):
 
 
 @frozen
-class UsesExactAnswers(Honest):
+class UsesExactAnswers(Asks):
     """Lets its own query smuggle exact counts out.
 
     Privacy: none.
     """
 
-    @hookimpl
-    def select_elements(self, request: Request, curator: Curator) -> Elements:
+    def asked(self, request: Request, curator: Curator) -> list[int]:
         """Choose by what the query saw."""
-        if not request.k:
-            return Elements(())
         curator.measure(Leak(len(request.public.universe)))
-        return Elements([int(np.argmax(Leak.seen))])
+        return [int(np.argmax(Leak.seen))]
 
 
 @frozen
-class AsksByExactAnswers(Honest):
+class AsksByExactAnswers(Asks):
     """Decides by exact counts what to ask next.
 
     Privacy: none.
     """
 
-    @hookimpl
-    def select_elements(self, request: Request, curator: Curator) -> Elements:
+    def asked(self, request: Request, curator: Curator) -> list[int]:
         """Measure one itemset, or two where the data is large."""
-        if not request.k:
-            return Elements(())
         share = curator.remaining / 2
         curator.measure(Leak(len(request.public.universe)), share)
         curator.measure(Supports([(0,)] if Leak.seen.sum() % 2 else [(0,), ()]), share)
-        return Elements(())
+        return []
 
 
 @frozen
@@ -275,19 +269,13 @@ class KeepsState(Honest):
 
 
 @frozen
-class ShowsState(Honest):
+class ShowsState(KeepsState):
     """Remembers earlier runs where everybody can see it.
 
     Privacy: as usual.
     """
 
     memory: list[Elements] = field(factory=list)
-
-    @hookimpl
-    def select_elements(self, request: Request, curator: Curator) -> Elements:
-        """Choose, and remember."""
-        self.memory.append(Elements(selected(request, curator)))
-        return self.memory[-1]
 
 
 @frozen

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from attrs import frozen
-from honest_component import FEW, TELLING, Honest, NoHook
+from honest_component import FEW, TELLING, Asks, Honest, NoHook
 from hypothesis import given, settings
 
 from privmine.api import (
@@ -18,7 +18,6 @@ from privmine.api import (
     BinCounts,
     BudgetPlan,
     Curator,
-    Elements,
     Estimate,
     IntArray,
     NoiseSum,
@@ -59,19 +58,15 @@ class Understated(Query):
 
 
 @frozen
-class Understates(Honest):
+class Understates(Asks):
     """Measures with too little noise.
 
     Privacy: wrong.
     """
 
-    @hookimpl
-    def select_elements(self, request: Request, curator: Curator) -> Elements:
+    def asked(self, request: Request, curator: Curator) -> list[int]:
         """Measure, and take the largest."""
-        if not request.k:
-            return Elements(())
-        values = curator.measure(Understated(len(request.public.universe))).values
-        return Elements([int(values.argmax())])
+        return [int(curator.measure(Understated(len(request.public.universe))).values.argmax())]
 
 
 # --- the other stages ---------------------------------------------------------------------------

@@ -2,25 +2,15 @@
 
 from __future__ import annotations
 
-from attrs import Attribute, frozen
+from attrs import frozen
 
-from privmine.api import BasisSet, Elements, InputError, check_length_limit, hookimpl, parameter
-from privmine_bases.coverage import ONLY_THE_TOTAL, items_of, missing_note
+from privmine.api import BasisSet, Elements, check_length_limit, hookimpl, parameter, whole_from
+from privmine_bases.coverage import ONLY_THE_TOTAL, in_groups, items_of
 from privmine_bases.designs import covering_design
 
 #: About where 2^(ℓ/2)/(ℓ(ℓ−1)), the noise of a pair in blocks of ℓ, is least; 8 also holds more triples.
 BLOCK_LENGTH = 8
 MOST_ITERATIONS = 100_000
-
-
-def _possible_iterations(_: object, attribute: Attribute[int], value: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= MOST_ITERATIONS:
-        raise InputError(f"{attribute.name} must be a whole number from 0 to {MOST_ITERATIONS:,}, not {value!r}.")
-
-
-def _possible_seed(_: object, attribute: Attribute[int], value: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise InputError(f"{attribute.name} must be a whole number that is not negative, not {value!r}.")
 
 
 @frozen
@@ -39,9 +29,9 @@ class CoveringDesign:
 
     max_length: int = parameter(BLOCK_LENGTH, validator=check_length_limit, help="the length of a block")
     iterations: int = parameter(
-        200, validator=_possible_iterations, help="how many attempts to make at fewer blocks; 0: greedy only"
+        200, validator=whole_from(0, MOST_ITERATIONS), help="how many attempts to make at fewer blocks; 0: greedy only"
     )
-    seed: int = parameter(0, validator=_possible_seed, help="of the attempts' random choices, not of any noise")
+    seed: int = parameter(0, validator=whole_from(0), help="of the attempts' random choices, not of any noise")
 
     @hookimpl
     def construct_basis(self, elements: Elements) -> BasisSet:
@@ -51,10 +41,8 @@ class CoveringDesign:
             return ONLY_THE_TOTAL
         design = covering_design(len(items), self.max_length, self.iterations, self.seed)
         bases = tuple(tuple(items[point] for point in block) for block in design)
-        if len(bases) == 1:
-            return BasisSet(bases)
         pairs_only = (
             f"All pairs of the {len(items)} selected items are covered by {len(bases)} blocks of at most "
             f"{self.max_length} items; of longer itemsets only those inside a block are."
         )
-        return BasisSet(bases, notes=(pairs_only, *missing_note(bases, elements)))
+        return in_groups(bases, pairs_only, elements)

@@ -34,3 +34,10 @@ def missing_note(bases: Sequence[Itemset], elements: Elements) -> tuple[str, ...
     if not missing:
         return ()
     return (f"In no basis, so that they cannot be released: {missing} of the {len(selected)} selected itemsets.",)
+
+
+def in_groups(bases: Sequence[Itemset], note: str, elements: Elements) -> BasisSet:
+    """Bases that do not hold every itemset of the items, with a note that says so; one basis alone holds them all."""
+    if len(bases) == 1:
+        return BasisSet(bases)
+    return BasisSet(bases, notes=(note, *missing_note(bases, elements)))

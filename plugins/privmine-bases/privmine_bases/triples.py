@@ -5,7 +5,7 @@ from __future__ import annotations
 from attrs import frozen
 
 from privmine.api import BasisSet, Elements, balanced_groups, check_length_limit, hookimpl, parameter
-from privmine_bases.coverage import ONLY_THE_TOTAL, items_of, missing_note
+from privmine_bases.coverage import ONLY_THE_TOTAL, in_groups, items_of
 
 
 @frozen
@@ -29,10 +29,8 @@ class TripleBasis:
         if not items:
             return ONLY_THE_TOTAL
         bases = tuple(balanced_groups(items, self.max_length))
-        if len(bases) == 1:
-            return BasisSet(bases)
         apart = (
             f"Items were measured in {len(bases)} groups of at most {self.max_length}, itemsets across groups "
             f"not at all."
         )
-        return BasisSet(bases, notes=(apart, *missing_note(bases, elements)))
+        return in_groups(bases, apart, elements)

@@ -69,7 +69,7 @@ def test_cover_says_what_it_does_not_cover() -> None:
         ({"iterations": -1}, "iterations must be a whole number from 0 to 100,000"),
         ({"iterations": 10**6}, "iterations must be a whole number from 0 to 100,000"),
         ({"iterations": True}, "iterations must be a whole number"),
-        ({"seed": -1}, "seed must be a whole number that is not negative"),
+        ({"seed": -1}, "seed must be a whole number of at least 0"),
         ({"seed": 1.5}, "seed must be a whole number"),
     ],
 )

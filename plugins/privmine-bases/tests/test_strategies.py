@@ -34,7 +34,12 @@ few_examples = settings(max_examples=40, deadline=None)
 
 items_lists = st.lists(st.integers(0, 30), unique=True, max_size=24)
 itemset_lists = st.lists(st.frozensets(st.integers(0, 30), max_size=5), max_size=20)
-limits = st.integers(2, 20)
+selections = st.builds(Elements, items_lists, itemset_lists)
+
+
+def any_selection(test: Any) -> Any:
+    """Try a test with a few selections and limits of the length."""
+    return few_examples(given(selections, st.integers(2, 20))(test))
 
 
 def made(strategy: Any, max_length: int) -> Strategy:
@@ -61,13 +66,9 @@ def test_the_kit_finds_no_flaw(component: object) -> None:
 
 
 @every_strategy
-@few_examples
-@given(items_lists, itemset_lists, limits)
-def test_any_selection_gives_a_sound_basis_set(
-    strategy: Any, items: list[int], sets: list[frozenset[int]], max_length: int
-) -> None:
+@any_selection
+def test_any_selection_gives_a_sound_basis_set(strategy: Any, elements: Elements, max_length: int) -> None:
     """Bases are distinct, within the limit, made of selected items only, and the same at every call."""
-    elements = Elements(items, sets)
     basis = made(strategy, max_length).construct_basis(elements)
     assert basis.length <= max_length
     assert len(set(basis.bases)) == basis.width >= 1
@@ -77,23 +78,17 @@ def test_any_selection_gives_a_sound_basis_set(
 
 
 @pytest.mark.parametrize("strategy", [CliqueBasis, TripleBasis, WorstCaseBasis, CoveringDesign])
-@few_examples
-@given(items_lists, itemset_lists, limits)
-def test_all_items_are_covered(strategy: Any, items: list[int], sets: list[frozenset[int]], max_length: int) -> None:
+@any_selection
+def test_all_items_are_covered(strategy: Any, elements: Elements, max_length: int) -> None:
     """No selected item is lost, not even one that only an itemset names."""
-    elements = Elements(items, sets)
     basis = made(strategy, max_length).construct_basis(elements)
     assert all(covered(basis, (item,)) for item in all_items(elements))
 
 
 @pytest.mark.parametrize("strategy", [CliqueBasis, WorstCaseBasis])
-@few_examples
-@given(items_lists, itemset_lists, limits)
-def test_all_selected_pairs_are_covered(
-    strategy: Any, items: list[int], sets: list[frozenset[int]], max_length: int
-) -> None:
+@any_selection
+def test_all_selected_pairs_are_covered(strategy: Any, elements: Elements, max_length: int) -> None:
     """Pairs always, and whole itemsets unless a note says that a clique was split."""
-    elements = Elements(items, sets)
     basis = made(strategy, max_length).construct_basis(elements)
     for found in elements.itemsets:
         assert all(covered(basis, pair) for pair in combinations(found, 2))
@@ -101,24 +96,17 @@ def test_all_selected_pairs_are_covered(
 
 
 @few_examples
-@given(items_lists, itemset_lists, limits, st.integers(0, 20))
-def test_cover_covers_every_pair_of_items(
-    items: list[int], sets: list[frozenset[int]], max_length: int, iterations: int
-) -> None:
+@given(selections, st.integers(2, 20), st.integers(0, 20))
+def test_cover_covers_every_pair_of_items(elements: Elements, max_length: int, iterations: int) -> None:
     """Whichever pairs were selected, and however long the search."""
-    elements = Elements(items, sets)
     basis = CoveringDesign(max_length=max_length, iterations=iterations).construct_basis(elements)
     assert all(covered(basis, pair) for pair in combinations(sorted(all_items(elements)), 2))
 
 
 @every_strategy
-@few_examples
-@given(items_lists, itemset_lists, limits)
-def test_what_is_not_covered_is_noted(
-    strategy: Any, items: list[int], sets: list[frozenset[int]], max_length: int
-) -> None:
+@any_selection
+def test_what_is_not_covered_is_noted(strategy: Any, elements: Elements, max_length: int) -> None:
     """Without a note, everything that was selected is covered."""
-    elements = Elements(items, sets)
     basis = made(strategy, max_length).construct_basis(elements)
     wanted = [*((item,) for item in elements.items), *elements.itemsets]
     assert basis.notes or all(covered(basis, found) for found in wanted)

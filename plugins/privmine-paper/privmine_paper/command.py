@@ -20,27 +20,14 @@ from privmine.cli.screen import console, text
 from privmine.datasets import describe
 from privmine.evaluation import data_opener
 from privmine_paper import plan
+from privmine_paper.page_options import page_options
 from privmine_paper.reproduce import reproduce
 
 
 @click.command()
 @data_option
 @click.option("--repeats", type=click.IntRange(1), help="How many runs of each cell.  [default: 30; with --quick 3]")
-@click.option(
-    "--output",
-    type=click.Path(path_type=Path, file_okay=False),
-    default=Path("docs"),
-    show_default=True,
-    help="The folder of the page results.md; figures go to figures/ in it.",
-)
-@click.option(
-    "--results",
-    "results_path",
-    type=click.Path(path_type=Path),
-    default=Path("paper-results.csv"),
-    show_default=True,
-    help="Where the rows go, a .csv file or a folder; what it holds already is not run again.",
-)
+@page_options("results.md", "paper-results.csv", folder=True)
 @click.option("--only", multiple=True, metavar="DATASET", help="Only this dataset's figure; may be repeated.")
 @click.option("--quick", is_flag=True, help="Three runs a cell, as the paper made, and without AOL.")
 @workers_option

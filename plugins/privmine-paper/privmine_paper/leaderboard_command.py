@@ -14,6 +14,7 @@ from privmine.datasets import describe
 from privmine.evaluation import Recipe, check_matplotlib, data_opener, method_names
 from privmine_paper.leaderboard_page import draw_leaderboard, leaderboard_page
 from privmine_paper.leaderboard_runs import run_all, wanted_keys
+from privmine_paper.page_options import page_options
 
 #: What is at hand where the benchmark data is; kosarak and pumsb_star may be proxies.
 DATA = (
@@ -37,21 +38,7 @@ EPSILONS = ("0.05", "0.1", "0.25", "0.5", "1")
 @click.option("--k", "ks", type=click.IntRange(1), multiple=True, help="k; may be repeated.  [default: 100]")
 @click.option("--only", multiple=True, metavar="DATASET", help="Only this dataset; may be repeated.")
 @click.option("--method", "methods", multiple=True, metavar="NAME", help="Only this method; may be repeated.")
-@click.option(
-    "--output",
-    type=click.Path(path_type=Path, file_okay=False),
-    default=Path("docs"),
-    show_default=True,
-    help="The folder of the page leaderboard.md; figures go to figures/ in it.",
-)
-@click.option(
-    "--results",
-    "results_path",
-    type=click.Path(path_type=Path, dir_okay=False),
-    default=Path("leaderboard.csv"),
-    show_default=True,
-    help="Where the runs go; what it holds already is not run again.",
-)
+@page_options("leaderboard.md", "leaderboard.csv")
 def leaderboard(
     data_dir: Path | None,
     runs: int,

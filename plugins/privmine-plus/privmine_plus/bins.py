@@ -39,7 +39,7 @@ def estimates(answer: Measurement) -> BinEstimates:
     assert isinstance(query, BinCounts)
     parts: dict[Itemset, list[tuple[int, float]]] = {}
     for basis, bins in zip(query.bases, query.by_basis(answer.values), strict=True):
-        for itemset, count in zip(_subsets(basis), superset_sums(bins).tolist(), strict=True):
+        for itemset, count in zip(subsets(basis), superset_sums(bins).tolist(), strict=True):
             parts.setdefault(itemset, []).append((2 ** (len(basis) - len(itemset)), count))
     counts, terms = {}, {}
     for itemset, seen in parts.items():
@@ -51,17 +51,27 @@ def estimates(answer: Measurement) -> BinEstimates:
 
 def superset_sums(bins: FloatArray) -> FloatArray:
     """For each subset of a basis the sum of the bins of its supersets; the lowest bit is the first item."""
-    sums: FloatArray = np.array(bins, dtype=np.float64)
+    return _added(bins, to=0, of=1)
+
+
+def subset_sums(values: FloatArray) -> FloatArray:
+    """For each subset of a basis the sum of the values of all its subsets."""
+    return _added(values, to=1, of=0)
+
+
+def _added(values: FloatArray, *, to: int, of: int) -> FloatArray:
+    """Add, item by item, what is known without the item (0) to what is known with it (1), or the other way round."""
+    sums: FloatArray = np.array(values, dtype=np.float64)
     half = 1
     while half < len(sums):
-        view = sums.reshape(-1, 2, half)
-        view[:, 0] += view[:, 1]
+        halves = sums.reshape(-1, 2, half)
+        halves[:, to] += halves[:, of]
         half *= 2
     return sums
 
 
-def _subsets(basis: Sequence[int]) -> list[Itemset]:
-    """All subsets by the number of their bins."""
+def subsets(basis: Sequence[int]) -> list[Itemset]:
+    """All subsets of a basis by the number of their bins."""
     found: list[Itemset] = [()]
     for item in basis:
         found += [(*itemset, item) for itemset in found]

@@ -53,7 +53,7 @@ def notes(threshold: Threshold) -> tuple[str, ...]:
         "spread over itemsets about evenly; they are no guarantee."
     ]
     if threshold.is_noise:
-        said.append("The support of the last itemsets cannot be told from 0 at this ε: they are mostly noise.")
+        said.append("The supports of the last itemsets are not clearly above 0 at this ε: they are mostly noise.")
     return tuple(said)
 
 

@@ -39,7 +39,7 @@ class Threshold:
 
     @property
     def is_noise(self) -> bool:
-        """Whether the k-th support cannot be told from 0."""
+        """Whether the k-th support is not clearly above 0."""
         return self.theta < 3 * self.theta_scale
 
     @property

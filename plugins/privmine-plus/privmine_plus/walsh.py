@@ -17,6 +17,7 @@ import numpy as np
 from attrs import field, frozen
 
 from privmine.api import FloatArray, Itemset
+from privmine_plus.bins import subset_sums, subsets
 
 _LEVELS = NormalDist()
 
@@ -60,25 +61,6 @@ def coefficients(bins: FloatArray) -> FloatArray:
         absent[:], present[:] = absent + present, present - absent
         half *= 2
     return sums
-
-
-def subset_sums(values: FloatArray) -> FloatArray:
-    """For each subset of a basis the sum of the values of all its subsets."""
-    sums: FloatArray = np.array(values, dtype=np.float64)
-    half = 1
-    while half < len(sums):
-        halves = sums.reshape(-1, 2, half)
-        halves[:, 1] += halves[:, 0]
-        half *= 2
-    return sums
-
-
-def subsets(basis: Sequence[int]) -> list[Itemset]:
-    """All subsets of a basis by the number of their bins."""
-    found: list[Itemset] = [()]
-    for item in basis:
-        found += [(*itemset, item) for itemset in found]
-    return found
 
 
 def least_squares(

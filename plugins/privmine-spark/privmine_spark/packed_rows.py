@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from privmine.api import IntArray, MemoryStore, Rows
+from privmine.api import IntArray, MemoryStore, Rows, mixed_bits
 
 #: The columns of packed rows. `problem` is a number of `problems`, 0 for none.
 PACKED = "problem int, count long, entries long, digest long, lengths binary, items binary"
@@ -21,28 +21,13 @@ PACKED_ITEMS = 1 << 20
 #: How many items are counted at a time.
 COUNTED_ITEMS = 1 << 22
 
-_STEP = np.uint64(0x9E3779B97F4A7C15)
-_FIRST = np.uint64(0xBF58476D1CE4E5B9)
-_SECOND = np.uint64(0x94D049BB133111EB)
-
-
-def mixed(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Spread every bit over all 64, one to one, as the generator splitmix64 does."""
-    values = values + _STEP
-    values ^= values >> np.uint64(30)
-    values *= _FIRST
-    values ^= values >> np.uint64(27)
-    values *= _SECOND
-    values ^= values >> np.uint64(31)
-    return values
-
 
 def digest_of(rows: Rows) -> int:
     """A sum over transactions of a hash of each, as a signed number of 64 bits."""
     sums = np.zeros(len(rows.items) + 1, dtype=np.uint64)
-    np.cumsum(mixed(rows.items.astype(np.uint64)), out=sums[1:])
+    np.cumsum(mixed_bits(rows.items.astype(np.uint64)), out=sums[1:])
     contents = sums[rows.offsets[1:]] - sums[rows.offsets[:-1]]
-    return int(mixed(contents).sum(dtype=np.uint64).astype(np.int64))
+    return int(mixed_bits(contents).sum(dtype=np.uint64).astype(np.int64))
 
 
 def added(digests: Iterable[int]) -> int:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from fractions import Fraction
 from math import floor, log
-from typing import Any, cast
+from typing import ClassVar, cast
 
 from attrs import Attribute, evolve, frozen
+from attrs.validators import optional
 
 from privmine.api import (
     Curator,
@@ -19,21 +20,11 @@ from privmine.api import (
     exact,
     hookimpl,
     parameter,
+    whole_from,
 )
 
 #: The engine counts bases of up to 24 items, and itemsets far shorter than that are already past finding.
 LONGEST = 20
-
-
-def _whole(least: int, most: int | None = None) -> Any:
-    def check(_: object, attribute: Attribute[Any], value: Any) -> None:
-        if value is None and attribute.default is None:
-            return
-        if isinstance(value, bool) or not isinstance(value, int) or value < least or (most and value > most):
-            limits = f"of at least {least}" if most is None else f"from {least} to {most}"
-            raise InputError(f"{attribute.name} must be a whole number {limits}, not {value!r}.")
-
-    return check
 
 
 def _probability(_: object, attribute: Attribute[Fraction], value: Fraction) -> None:
@@ -55,24 +46,39 @@ def equation_3(k: int, candidates: int, epsilon: Fraction, rho: Fraction) -> int
 
 @frozen
 class _ByTruncatedSupports:
-    """What the three selectors have in common: the query and its parameters."""
+    """What the three selectors have in common: the query, its parameters, and a draw by the exponential mechanism."""
+
+    _monotone: ClassVar[bool] = False
 
     m: int = parameter(
-        2, validator=_whole(1, LONGEST), help="the longest itemset to choose; not to be taken from the data"
+        2, validator=whole_from(1, LONGEST), help="the longest itemset to choose; not to be taken from the data"
     )
     rho: Fraction = parameter(
         Fraction(9, 10), converter=exact, validator=_probability, help="bound on the probability of an error past γ (ρ)"
     )
     gamma: int | None = parameter(
         None,
-        validator=_whole(0),
+        validator=optional(whole_from(0)),
         help="how far below the k-th support to truncate, in transactions (γN); None: Equation 3",
     )
     explicit_limit: int = parameter(
-        20_000, validator=_whole(1), help="fewer itemsets than this are considered one by one (M); at least k is taken"
+        20_000,
+        validator=whole_from(1),
+        help="fewer itemsets than this are considered one by one (M); at least k is taken",
     )
 
-    def _query(self, request: Request, curator: Curator, *, monotone: bool) -> TruncatedSupports:
+    @hookimpl
+    def select_elements(self, request: Request, curator: Curator) -> Elements:
+        """Choose itemsets; see `Stages.select_elements`."""
+        if not request.k:
+            return Elements(())
+        chosen = cast(tuple[Itemset, ...], self._choose(curator, self._query(request, curator)).chosen)
+        return Elements(tuple(dict.fromkeys(item for found in chosen for item in found)), chosen)
+
+    def _choose(self, curator: Curator, query: TruncatedSupports) -> Selection:
+        return curator.choose(query, query.k)
+
+    def _query(self, request: Request, curator: Curator) -> TruncatedSupports:
         universe = request.public.universe
         longest = self.m if request.max_length is None else min(self.m, request.max_length)
         candidates = universe.itemset_count(longest)
@@ -90,7 +96,7 @@ class _ByTruncatedSupports:
             # In the paper k draws have the rate ε/(4k). What the curator says of the published draw, which is not
             # monotone, gives the ε that Equation 3 means, under any definition and for any unit.
             gamma = equation_3(k, candidates, 4 * k * curator.rate_for(query, k), self.rho)
-        return evolve(query, gamma=gamma, monotone=monotone)
+        return evolve(query, gamma=gamma, monotone=self._monotone)
 
 
 @frozen
@@ -101,14 +107,6 @@ class Truncated(_ByTruncatedSupports):
     although the point of truncation depends on the data. Monotonicity is not claimed, so with ε/2
     for all draws each has the exponent ε/(4k) of the paper. m, ρ, γ and M are public.
     """
-
-    @hookimpl
-    def select_elements(self, request: Request, curator: Curator) -> Elements:
-        """Choose itemsets; see `Stages.select_elements`."""
-        if not request.k:
-            return Elements(())
-        query = self._query(request, curator, monotone=False)
-        return _elements(curator.choose(query, query.k))
 
 
 @frozen
@@ -121,13 +119,7 @@ class MonotoneTruncated(_ByTruncatedSupports):
     γ stays that of Equation 3, which bounds this selector's error as well, with room to spare.
     """
 
-    @hookimpl
-    def select_elements(self, request: Request, curator: Curator) -> Elements:
-        """Choose itemsets; see `Stages.select_elements`."""
-        if not request.k:
-            return Elements(())
-        query = self._query(request, curator, monotone=True)
-        return _elements(curator.choose(query, query.k))
+    _monotone: ClassVar[bool] = True
 
 
 @frozen
@@ -141,16 +133,5 @@ class NoisyTruncated(_ByTruncatedSupports):
     paid for the candidates that are not chosen, however many they are.
     """
 
-    @hookimpl
-    def select_elements(self, request: Request, curator: Curator) -> Elements:
-        """Choose itemsets; see `Stages.select_elements`."""
-        if not request.k:
-            return Elements(())
-        query = self._query(request, curator, monotone=False)
-        return _elements(curator.choose_noisy(query, query.k))
-
-
-def _elements(selection: Selection) -> Elements:
-    """What was chosen, and the items that it is made of."""
-    chosen = cast(tuple[Itemset, ...], selection.chosen)
-    return Elements(tuple(dict.fromkeys(item for found in chosen for item in found)), chosen)
+    def _choose(self, curator: Curator, query: TruncatedSupports) -> Selection:
+        return curator.choose_noisy(query, query.k)

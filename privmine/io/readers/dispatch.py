@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from inspect import signature
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
@@ -40,15 +39,10 @@ from privmine.io.readers.refusals import refuse_first_rows, refuse_missing_colum
 from privmine.io.readers.rows_in import is_sparse, read_array, read_baskets, read_collections, read_numbers, read_sparse
 from privmine.io.readers.tables import RowGuard, Table, from_stream
 from privmine.model import Origin
+from privmine.option_names import READING_OPTIONS, RUN_OPTIONS
 from privmine.store.disk import open_store
 from privmine.store.labels import in_words
 from privmine.store.transactions import Transactions
-
-#: The options of `mine`, which is in a layer above; whoever passes them here is told where they belong.
-RUN_OPTIONS = frozenset(
-    {"k", "epsilon", "method", "max_length", "n_public", "strict", "simulate", "seed", "ledger", "dataset", "output"}
-    | {"delta", "theta", "k_max", "overwrite", "plain", "downward_closed", "noise", "observers"}
-)
 
 
 def read(
@@ -171,7 +165,7 @@ def _refuse_misplaced(options: Iterable[str]) -> None:
             f"pm.mine(pm.read(data, …), {given})."
         )
     if name is not None:
-        raise UnknownNameError("option of pm.read", name, set(signature(read).parameters) - {"source", "misplaced"})
+        raise UnknownNameError("option of pm.read", name, READING_OPTIONS)
 
 
 def read_asked(

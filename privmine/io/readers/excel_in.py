@@ -17,7 +17,7 @@ from attrs import evolve
 
 from privmine.errors import DataError, InputError
 from privmine.io.readers.csv_in import CsvSample, has_names, shows_names
-from privmine.io.readers.files_in import metered
+from privmine.io.readers.files_in import metered, problem_of
 from privmine.io.readers.options import ReadOptions
 from privmine.io.readers.python_values import column_of, kind_of_values
 from privmine.io.readers.tables import SAMPLE_ROWS, Batches, RowGuard, Table, arrow
@@ -138,10 +138,8 @@ def _header(row: Sequence[Any]) -> tuple[str, ...]:
 
 
 def _complaint(error: Exception) -> str:
-    if isinstance(error, FileNotFoundError):
-        return "it does not exist"
-    if isinstance(error, PermissionError):
-        return "it cannot be read: permission denied"
+    if isinstance(error, FileNotFoundError | IsADirectoryError | PermissionError):
+        return f"it {problem_of(error, None)}"
     if isinstance(error, BadZipFile):
         return "it is not an Excel workbook, or it is cut off or has a password. Save it as .xlsx without a password"
     return "it is not a whole Excel workbook. Open it in a spreadsheet program and save it as .xlsx, or as CSV"

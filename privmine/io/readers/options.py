@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import codecs
-import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from os import PathLike
 from typing import Any, TypeAlias
@@ -12,6 +11,7 @@ from attrs import evolve, field, fields, frozen
 from attrs.converters import optional
 
 from privmine.errors import InputError
+from privmine.exact import whole_number
 from privmine.io.label_lists import Names, read_items, read_names
 from privmine.io.respelling import Respelling
 from privmine.model import Origin
@@ -75,12 +75,11 @@ def _encoding(instance: Any, attribute: Any, value: Any) -> None:
 def _most(value: Any) -> int | None:
     if value is None:
         return None
-    try:
-        number = operator.index(value)
-    except TypeError:
-        number = 0
-    if isinstance(value, bool) or not 1 <= number < 1 << 31:
-        raise InputError(f"max_baskets must be a whole number of at least 1, not {value!r}.")
+    number = whole_number(value, "max_baskets=")
+    if number >= 1 << 31:
+        raise InputError(
+            f"max_baskets= is too large: {number:,}. No unit has so many transactions; merge them: merge_by=."
+        )
     return number
 
 

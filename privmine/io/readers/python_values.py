@@ -57,7 +57,7 @@ def no_list(name: str) -> DataError:
     """What is said of a column of lists in which some cell is none."""
     return DataError(
         f"{begun(name)} holds something else than a list in some row. Name the column of the lists, or say "
-        "layout='long' (--layout long) if each row is one item."
+        "layout='long' if each row is one item."
     )
 
 

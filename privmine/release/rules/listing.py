@@ -300,8 +300,8 @@ def _missing(release: Release, released: set[frozenset[Any]]) -> InputError:
             lacking += 1
     return InputError(
         f"{example} ({lacking} of {len(release)} itemsets lack one), so some metrics of its rules are unknown. "
-        "Mine with downward_closed=True (--downward-closed), use release.downward_closed().rules(…), "
-        "or pass support_only=True and min_threshold=0 (--support-only) for the supports alone."
+        "Mine with downward_closed=True, leave such itemsets out with release.downward_closed().rules(…), or pass "
+        "support_only=True and min_threshold=0 for the supports alone."
     )
 
 
