@@ -70,7 +70,7 @@ def main(folder: Path) -> None:
             top = driver.execute_script(
                 "return document.getElementById(arguments[0]).getBoundingClientRect().top + scrollY", anchor
             )
-            clip = {"x": 0, "y": top, "width": 1000, "height": 940, "scale": 0.8}
+            clip = {"x": 0, "y": top + (0 if name == "first" else 20), "width": 1000, "height": 940, "scale": 0.8}
             made = driver.execute_cdp_cmd("Page.captureScreenshot", {"clip": clip, "captureBeyondViewport": True})
             (folder / f"report-{name}.png").write_bytes(base64.b64decode(made["data"]))
         driver.quit()
