@@ -138,9 +138,8 @@ def _privacy_loss(receipt: Receipt, account: Account | None) -> dict[str, Any]:
         parameters["rho"] = float(receipt.cost.amount)
     details = f"{receipt.definition.name}, {worth}; cost {receipt.cost}, in {len(receipt.charges)} charges."
     if account is not None:
-        spent = Guarantee(account.budget.spent_epsilon, account.budget.spent_delta)
-        total = Guarantee(account.budget.total_epsilon, account.budget.total_delta)
-        details += f" All releases of this data so far: {spent}; they may cost at most {total}."
+        total = Guarantee(account.whole.total_epsilon, account.whole.total_delta)
+        details += f" All releases of this data so far: {account.spent}; they may cost at most {total}."
     return {
         "privacy_unit": receipt.whom,
         "privacy_unit_details": receipt.protects

@@ -32,10 +32,37 @@ class NamedRelease:
 
 @frozen
 class Account:
-    """What a ledger says of one dataset."""
+    """What a ledger says of one dataset.
 
-    budget: DatasetBudget
+    Attributes:
+        budgets: that of the dataset, those of people who came later, and those of accounts that share it.
+        entries: all that happened to it.
+    """
+
+    budgets: tuple[DatasetBudget, ...]
     entries: tuple[Entry, ...]
+
+    @property
+    def whole(self) -> DatasetBudget:
+        """The budget of those who were in the data from the start."""
+        return self.budgets[0]
+
+    @property
+    def of_people(self) -> list[DatasetBudget]:
+        """The budgets of people; an account has a share of theirs."""
+        return [budget for budget in self.budgets if not budget.account]
+
+    @property
+    def spent(self) -> Guarantee:
+        """The most that releases together cost anybody in the data."""
+        most = max(self.of_people, key=lambda budget: (budget.spent_epsilon, budget.spent_delta or 0))
+        return Guarantee(most.spent_epsilon, most.spent_delta)
+
+    @property
+    def left(self) -> Guarantee:
+        """What a release of all rows may still cost."""
+        least = min(self.of_people, key=lambda budget: (budget.remaining_epsilon, budget.remaining_delta or 0))
+        return Guarantee(least.remaining_epsilon, least.remaining_delta)
 
     @property
     def charges(self) -> list[Entry]:
@@ -107,9 +134,9 @@ def books_of(releases: Sequence[NamedRelease], ledger: Ledger | None) -> Books:
     # A ledger that cannot be read is told, also where no release names a dataset.
     budgets = () if ledger is None else ledger.show()
     accounts = {
-        budget.name: Account(budget, ledger.log(budget.name))
-        for budget in budgets
-        if ledger is not None and budget.name in names
+        name: Account(tuple(budget for budget in budgets if budget.name == name), ledger.log(name))
+        for name in dict.fromkeys(budget.name for budget in budgets)
+        if ledger is not None and name in names
     }
     identity = "" if ledger is None else ledger.identity
     found = [_paid(named, accounts, identity) for named in releases]
