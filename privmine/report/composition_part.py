@@ -90,7 +90,8 @@ def _shares(account: Account) -> Html:
         (
             grid(f"Who shares the budget of {account.whole.name}", headings, rows, number="-nnnn"),
             paragraph(
-                "An account (after “/”) has a share of the dataset's budget and cannot exceed it. A part (after “+”) is of "
+                "An account (after “/”) has a share of the dataset's budget and cannot exceed it. A part (after "
+                "“+”) is of "
                 "people who came later: what was released before them cost them nothing."
             ),
         )
