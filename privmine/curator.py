@@ -127,18 +127,14 @@ class Curator:
         price = self._price(query, cost)
         source = self._access.noise
         noise = self.noise_for(query, price)
-        if source.private and not noise.is_discrete:
-            raise ContractError(
-                f"The noise source {source.name!r} says that it is private, but it draws {noise.distribution} noise in "
-                "floating point, whose last digits betray exact values. Nothing was charged for it. Draw whole numbers."
-            )
+        refuse_floats(source, noise)
         self._charge(query, str(noise), price, verified, noise)
 
         def answer_with_noise() -> NDArray[Any]:
             noisy = source.add(_whole_numbers(query.evaluate(self._access.store), query.size), noise)
             return _whole_numbers(noisy, query.size) if noise.is_discrete else noisy
 
-        answer = Measurement(query, self._guarded(query, answer_with_noise), noise, self._stage)
+        answer = Measurement(query, guarded(query.name, answer_with_noise), noise, self._stage)
         self._access.answers.append(answer)
         return answer
 
@@ -191,7 +187,7 @@ class Curator:
             values = _whole_numbers(scores.values, query.size - unlisted)
             return tuple(self._names(query, scores, draw(values, n, factor, scores.tail)))
 
-        answer = Selection(query, self._guarded(query, chosen), self._stage)
+        answer = Selection(query, guarded(query.name, chosen), self._stage)
         self._access.answers.append(answer)
         return answer
 
@@ -261,22 +257,6 @@ class Curator:
         charge = Charge(self._stage, self._component, query.name, mechanism, cost, verified, noise)
         self._access.meter.charge(charge, self._limit)
 
-    def _guarded(self, query: Query, evaluate: Callable[[], Any]) -> Any:
-        """Evaluate and draw; whatever goes wrong is told without its message, which may hold data."""
-        try:
-            return evaluate()
-        except KeyboardInterrupt:
-            interrupted = True
-        except BaseException:  # noqa: BLE001 - an exit can hold data as well
-            interrupted = False
-        if interrupted:
-            raise KeyboardInterrupt
-        # Here, not in the except block: there the original error would be this one's context.
-        raise QueryError(
-            f"The query {query.name!r} failed while it was evaluated; the reason is withheld, because it may "
-            "contain data. Run the query on made-up data to see it."
-        )
-
 
 def unit_sensitivity(query: Query, unit: Unit) -> Sensitivity:
     """How far one unit of protection can move a query's answer: as many transactions as it may have.
@@ -288,6 +268,32 @@ def unit_sensitivity(query: Query, unit: Unit) -> Sensitivity:
         return query.sensitivity
     moved = query.sensitivity.times(unit.baskets)
     return moved if type(query) in VERIFIED else evolve(moved, monotone=False)
+
+
+def refuse_floats(source: NoiseSource, noise: Noise) -> None:
+    """Refuse a source that calls itself private and draws in floating point; before anything is charged."""
+    if source.private and not noise.is_discrete:
+        raise ContractError(
+            f"The noise source {source.name!r} says that it is private, but it draws {noise.distribution} noise in "
+            "floating point, whose last digits betray exact values. Nothing was charged for it. Draw whole numbers."
+        )
+
+
+def guarded(query: str, evaluate: Callable[[], Any]) -> Any:
+    """Evaluate and draw; whatever goes wrong is told without its message, which may hold data."""
+    try:
+        return evaluate()
+    except KeyboardInterrupt:
+        interrupted = True
+    except BaseException:  # noqa: BLE001 - an exit can hold data as well
+        interrupted = False
+    if interrupted:
+        raise KeyboardInterrupt
+    # Here, not in the except block: there the original error would be this one's context.
+    raise QueryError(
+        f"The query {query!r} failed while it was evaluated; the reason is withheld, because it may contain data. Run "
+        "the query on made-up data to see it."
+    )
 
 
 def close(curator: Curator) -> None:

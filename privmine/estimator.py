@@ -21,7 +21,7 @@ from privmine.option_names import READING_OPTIONS
 from privmine.pipeline import DEFAULT_METHOD, Pipeline
 from privmine.pipeline.request import Wish
 from privmine.release import Release
-from privmine.store.transactions import Transactions
+from privmine.store.transactions import Transactions, is_private
 
 
 class ItemsetMiner:
@@ -110,7 +110,7 @@ class ItemsetMiner:
         pipeline = method if isinstance(method, Pipeline) else Pipeline(method)
         wish, asked = Wish(**parameters), ReadOptions.of(**reading)
         if not isinstance(X, Transactions):
-            wish.check(asked.protected, universe_given=asked.items is not None)
+            wish.check(asked.protected, universe_given=asked.items is not None, private_items=is_private(asked.items))
             asked = evolve(asked, listener=wish.check_origin)
         self.release_ = pipeline.fulfil(wish, read_asked(X, asked))
         return self

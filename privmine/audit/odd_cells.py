@@ -105,12 +105,15 @@ def some_neighbours(source: Source, random: Random) -> Neighbours:
         extra = [basket(owners[-1], random.choice(keys)) for _ in range(random.randint(1, 4))]
         owned, shared = owners[:-1], keys
     others = [basket(random.choice(owned), random.choice(shared)) for _ in range(random.randint(0, 7))]
+    universe = random.random()
     return Neighbours(
         others=tuple(others),
         extra=tuple(extra),
         catalogue=tuple(catalogue),
         protected=protected,
-        given=random.random() < 0.6,
+        given=universe < 0.6,
+        # The columns of a one-hot table are known to all.
+        private=universe >= 0.8 and source.layout != "one-hot",
         place=random.choice(("first", "last", "middle", "scattered")),
         seed=random.randint(0, 99),
     )
@@ -155,7 +158,7 @@ def simpler(case: Neighbours) -> Iterator[Neighbours]:
         if extra:
             yield evolve(case, extra=extra)
     if not case.given:
-        yield evolve(case, given=True)
+        yield evolve(case, given=True, private=False)
     if case.place != "first":
         yield evolve(case, place="first")
 

@@ -9,7 +9,8 @@ The property, for a database D and the same one with the rows of one more unit, 
 1. If both are read, D′ has the transactions of D, and besides them exactly those of the added unit. Of a unit with
    more transactions than count, those are kept that it would keep alone. Where rows are written carelessly, so that
    nobody can say what they should read as, D′ has the transactions of D and at most as many more as count.
-2. The universe is the same if it is given. If it is taken from the data, it differs by labels of the added unit only.
+2. The universe is the same if it is given. If it is private, there is none. If it is taken from the data, it differs by
+   labels of the added unit only.
 3. What was guessed or assumed, the unit, the receipt of a simulated run and the decision of strict mode are the same.
    A guess may differ only if strict mode refuses both databases, since a guess looks at data, and says so.
    Where something is left to be guessed, strict mode refuses it, also if both guesses are the same.
@@ -100,7 +101,8 @@ def _pipeline() -> Pipeline:
 
 
 def _described(transactions: Transactions) -> dict[str, Any]:
-    run = partial(_pipeline().run, transactions, k=1, epsilon=1, simulate=True, seed=0)
+    delta = "1e-6" if transactions.universe.private else None
+    run = partial(_pipeline().run, transactions, k=1, epsilon=1, delta=delta, simulate=True, seed=0)
     strict, release = "", None
     try:
         release = run(strict=True)
@@ -113,7 +115,12 @@ def _described(transactions: Transactions) -> dict[str, Any]:
     return {
         "contents": contents_of(transactions),
         "labels": labels,
-        "public": (str(transactions.origin), str(transactions.unit), str(transactions.universe.given)),
+        "public": (
+            str(transactions.origin),
+            str(transactions.unit),
+            str(transactions.universe.given),
+            repr(transactions) if transactions.universe.private else "",
+        ),
         "receipt": receipt,
         "strict": strict,
     }
@@ -194,7 +201,7 @@ def _differences(
     source: Source, case: Neighbours, smaller: Outcome, larger: Outcome, files: Sequence[Sequence[Basket]]
 ) -> Iterator[Finding]:
     if smaller.contents is None or larger.contents is None:
-        if case.given or any(row.labels for row in files[0]):
+        if not case.publishes_items or any(row.labels for row in files[0]):
             yield from _other_refusal(smaller, larger, source.is_careful(case.extra))
         return
     # What a wrong guess makes of a row nobody can say; it must still be the row's own matter.
@@ -204,7 +211,7 @@ def _differences(
         yield Finding("origin", "", _contrast(smaller.public, larger.public))
     if smaller.receipt is not None and larger.receipt is not None and smaller.receipt != larger.receipt:
         yield Finding("receipt", "", _contrast(smaller.receipt, larger.receipt))
-    if not case.given:
+    if case.publishes_items:
         return  # strict mode refuses it anyhow
     if smaller.strict != larger.strict:
         yield Finding("strict", "", _contrast([smaller.strict or "accepted"], [larger.strict or "accepted"]))
@@ -272,8 +279,8 @@ def _other_contents(
                 yield Finding("rows", "", told)
                 break
     own = {source.label(label) for basket in case.extra for label in basket.labels}
-    if case.given or files is not None:
-        allowed = set() if case.given else own
+    if not case.publishes_items or files is not None:
+        allowed = own if case.publishes_items else set()
         if smaller.labels - larger.labels or larger.labels - smaller.labels - allowed:
             yield Finding("universe", "", f"{_short(smaller.labels)} without the unit, {_short(larger.labels)} with it")
 

@@ -13,6 +13,7 @@ import numpy as np
 from attrs import field, frozen
 
 from privmine.io.readers.dispatch import read
+from privmine.model import PRIVATE
 from privmine.privacy.unit import Unit
 from privmine.store.labels import unit_of
 from privmine.store.transactions import Transactions
@@ -56,6 +57,7 @@ class Neighbours:
         catalogue: all labels that may occur, in the order of a catalogue.
         protected: what one of them has and the other has not: a transaction, or all that a unit has.
         given: whether the universe is given; else it is taken from the data.
+        private: whether which items occur is private; then no universe is given.
         place: where the rows of the added unit stand among the others.
         seed: decides what the place leaves open.
     """
@@ -65,8 +67,14 @@ class Neighbours:
     catalogue: tuple[str, ...]
     protected: Protected = "transaction"
     given: bool = True
+    private: bool = False
     place: Literal["first", "last", "middle", "scattered"] = "first"
     seed: int = 0
+
+    @property
+    def publishes_items(self) -> bool:
+        """Whether the universe is taken from the data, so that which items occur is told."""
+        return not (self.given or self.private)
 
     def files(self, layout: Layout) -> tuple[list[Basket], list[Basket]]:
         """The rows of both databases; in a long table a row has one item."""
@@ -150,6 +158,8 @@ class Source:
         options = {**self.options, **self.write(folder, rows, case)}
         if case.given:
             options["items"] = [self.label(label) for label in case.catalogue[:-1]] + [self.absent]
+        if case.private:
+            options["items"] = PRIVATE
         owner: Any = UNIT if self.owners == "column" else [row.unit for row in rows]
         if case.protected == "unit":
             options.update(unit=owner, max_baskets=MOST)
@@ -195,6 +205,6 @@ def _kept(owner: str, own: Sequence[set[str]]) -> Contents:
 
 def contents_of(transactions: Transactions) -> Contents:
     """The transactions of a database by their labels. They are exact, and so for made-up data only."""
-    labels, rows = [str(label) for label in transactions.universe.labels.tolist()], transactions.store.rows  # type: ignore[attr-defined]
+    labels, rows = [str(label) for label in transactions.counted.labels.tolist()], transactions.store.rows  # type: ignore[attr-defined]
     items = [labels[item] for item in rows.items.tolist()]
     return Counter(tuple(sorted(items[start:stop])) for start, stop in pairwise(rows.offsets.tolist()))

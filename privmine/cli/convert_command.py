@@ -72,7 +72,7 @@ def convert(paths: tuple[str, ...], layout_of_copy: str | None, force: bool, rea
     with progress("Writing the copy …"):
         files = write(transactions, place.path, layout=place.layout)
     click.echo(f"Written: {' and '.join(map(str, files))}")
-    click.echo(f"To mine it: privmine mine {shlex.join(_read_by(place, files, transactions.universe))}")
+    click.echo(f"To mine it: privmine mine {shlex.join(_read_by(place, files, transactions.counted))}")
     click.echo(
         "privmine: the copy is exact and as private as the data. Nothing in it is protected. Only you can read it.",
         err=True,

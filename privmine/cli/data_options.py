@@ -48,7 +48,8 @@ _HOW_IT_IS_READ: Final = (
         "--items",
         type=click.Path(),
         metavar="FILE",
-        help="The public item universe: a text file with one item per line, or a JSON list. Other items are dropped.",
+        help="The public item universe: a text file with one item per line, or a JSON list. Other items are dropped. "
+        "The word private keeps it private which items occur; a run then finds the frequent ones, and needs --delta.",
     ),
     _data(
         "--names",
@@ -158,7 +159,8 @@ class DataOptions:
         if self.readers and (paths or any(sources.values()) or len(self.readers) > 1):
             raise InputError(f"--{min(self.readers)} names the data itself. Name a file, a query or this, only one.")
         asked = evolve(self.asked, listener=listener)
-        question = None if asked.items is None or asked.respelling is not None else questionable(asked.items)
+        is_catalogue = isinstance(asked.items, list) and asked.respelling is None
+        question = questionable(asked.items or ()) if is_catalogue else None
         if question is not None:
             click.echo(f"privmine: {in_shell(question)}", err=True)
         if self.readers:

@@ -29,7 +29,7 @@ from privmine.privacy.guarantee import Guarantee
 from privmine.release import Release
 from privmine.release.display import DEFAULT_LEVEL, caveat, headline, interval_text, items_text, percent, whole
 from privmine.release.release_files import to_json
-from privmine.store.transactions import Transactions
+from privmine.store.transactions import Transactions, is_private
 
 DEFAULT_K = 100
 EMBEDDED_K = 30
@@ -134,7 +134,8 @@ def mine(
     elif sys.stdout is None:
         raise InputError("The release would be lost: standard output is closed. Open it, or add --output FILE.")
     if not embedded and not reading.is_store(data):
-        wish.check(reading.asked.protected, universe_given=reading.asked.items is not None)
+        asked = reading.asked
+        wish.check(asked.protected, universe_given=asked.items is not None, private_items=is_private(asked.items))
     transactions = (
         groceries() if embedded else reading.read(data, lambda origin: wish.check_origin(origin, shell_words(origin)))
     )
@@ -198,7 +199,11 @@ def show_dry_run(planned: DryRun) -> None:
     """What a run would do, and a table of its stages."""
     out = console()
     request, universe = planned.request, planned.request.public.universe
-    source_of_items = "given by --items" if universe.given else ("taken from the data; use --items to name them")
+    items = f"{len(universe):,}, taken from the data; use --items to name them"
+    if universe.given:
+        items = f"{len(universe):,}, given by --items"
+    elif universe.private:
+        items = "private; a run finds those that are frequent enough"
     most = f", of which at most {request.k} can exist" if request.k < request.requested else ""
     wanted = f"k = {request.requested}" if request.above is None else str(request.above)
     out.print(f"[bold]Dry run:[/] {wanted}{most}, {request.budget}; nothing was drawn or charged.")
@@ -208,10 +213,11 @@ def show_dry_run(planned: DryRun) -> None:
     out.print(f"[bold]Protects:[/] {text(planned.protects)}")
     if request.public.n is not None:
         out.print(f"[bold]With the number of transactions published:[/] {planned.guarantee} in that sense")
-    out.print(f"[bold]Items:[/] {len(universe):,}, {source_of_items}\n")
+    out.print(f"[bold]Items:[/] {items}\n")
     rows = table("stage", "component", f"share of {request.budget.definition.symbol}")
-    for stage, description in planned.stages.items():
-        rows.add_row(stage, text(description), planned.shares[stage].number if stage in planned.shares else "")
+    for stage in dict.fromkeys((*planned.shares.keys() - planned.stages.keys(), *planned.stages)):
+        share = planned.shares[stage].number if stage in planned.shares else ""
+        rows.add_row(stage, text(planned.stages.get(stage, "privmine itself")), share)
     out.print(rows)
     out.print("\nWhat a stage does not spend goes to the next stage.")
     if planned.remaining is not None:

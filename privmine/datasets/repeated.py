@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from privmine.errors import InputError
 from privmine.model import IntArray, Itemset, Itemsets
@@ -21,7 +21,7 @@ def repeated(transactions: Transactions, times: int) -> Transactions:
         raise InputError(f"Transactions must be repeated at least once, not {times} times.")
     if times == 1:
         return transactions
-    return Transactions(transactions.universe, RepeatedStore(transactions.store, times))
+    return evolve(transactions, store=RepeatedStore(transactions.store, times))
 
 
 @frozen(eq=False)

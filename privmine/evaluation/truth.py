@@ -59,7 +59,7 @@ class Truth:
 
     @cached_property
     def _find(self) -> Callable[[Any], int | None]:
-        return position_finder(self.transactions.universe)
+        return position_finder(self.transactions.counted)
 
     def top(self, k: int) -> set[Itemset]:
         """The true top k; fewer where fewer itemsets occur at all."""

@@ -197,6 +197,7 @@ class _Chooser:
     def one_hot(self, guessed: Mapping[str, str] | None = None, transaction: int | None = None) -> Layout:
         if "item" in self.named:
             raise InputError("In the layout one-hot every column is an item. Drop item=.")
+        self.asked.without_private_items("the layout one-hot")
         items = tuple(p for p in self.free() if p != transaction)
         if not items:
             raise InputError(f"{self.table.title} has no column that could be an item. {self.table.listing()}")

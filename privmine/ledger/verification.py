@@ -39,7 +39,7 @@ class Claim:
 
 
 @frozen
-class Finding:
+class PaymentFinding:
     """What was found out about one release.
 
     Attributes:
@@ -70,7 +70,7 @@ class Verification:
         unclaimed: the numbers of charges that none of the releases claims.
     """
 
-    findings: tuple[Finding, ...]
+    findings: tuple[PaymentFinding, ...]
     ledger: str | None = None
     rows: int = 0
     unclaimed: tuple[int, ...] = ()
@@ -123,27 +123,29 @@ def _rivals(claims: tuple[Claim, ...]) -> dict[str, str]:
     }
 
 
-def _finding(claim: Claim, ledger: str | None, rows: dict[int, Entry], rivals: dict[str, str]) -> Finding:
+def _finding(claim: Claim, ledger: str | None, rows: dict[int, Entry], rivals: dict[str, str]) -> PaymentFinding:
     receipt, paid = claim.receipt, claim.receipt.payment
     if not receipt.private:
-        return Finding(claim.name, SIMULATED, "It is simulated, protects nobody and costs nothing. Do not publish it.")
+        return PaymentFinding(
+            claim.name, SIMULATED, "It is simulated, protects nobody and costs nothing. Do not publish it."
+        )
     if paid is None:
         if receipt.entry is None:
-            return Finding(claim.name, UNPAID, "It was made without a ledger, so no budget counts it.")
+            return PaymentFinding(claim.name, UNPAID, "It was made without a ledger, so no budget counts it.")
         reason = (
             f"It names row {receipt.entry} of a ledger, but not which ledger: an earlier version of privmine made it."
         )
-        return Finding(claim.name, UNPROVEN, reason, receipt.entry)
+        return PaymentFinding(claim.name, UNPROVEN, reason, receipt.entry)
     if claim.name in rivals:
         reason = (
             f"It and {rivals[claim.name]} claim row {paid.row}. Either one of them was changed, or an old copy of the "
             "ledger was put back and the same budget was spent twice."
         )
-        return Finding(claim.name, TWICE, reason, paid.row)
+        return PaymentFinding(claim.name, TWICE, reason, paid.row)
     if ledger is None:
-        return Finding(claim.name, UNCHECKED, f"It claims row {paid.row} of the ledger {paid.ledger}.", paid.row)
+        return PaymentFinding(claim.name, UNCHECKED, f"It claims row {paid.row} of the ledger {paid.ledger}.", paid.row)
     if paid.ledger != ledger:
-        return Finding(claim.name, ELSEWHERE, f"The ledger {paid.ledger} paid for it, not this one.", paid.row)
+        return PaymentFinding(claim.name, ELSEWHERE, f"The ledger {paid.ledger} paid for it, not this one.", paid.row)
     row = rows.get(paid.row)
     if row is None or row.event != "charge" or row.checksum != paid.checksum:
         there = "is not in the ledger" if row is None else "is another one in the ledger"
@@ -151,8 +153,10 @@ def _finding(claim: Claim, ledger: str | None, rows: dict[int, Entry], rivals: d
             f"Row {paid.row} with its checksum {there}. Either the release was changed, or an old copy of the "
             "ledger was put back, and what was charged since is forgotten."
         )
-        return Finding(claim.name, ABSENT, reason, paid.row)
+        return PaymentFinding(claim.name, ABSENT, reason, paid.row)
     stated = receipt.guarantee
     if (row.dataset, row.epsilon, row.delta) != (receipt.dataset, stated.epsilon, stated.delta):
-        return Finding(claim.name, CHANGED, f"Row {paid.row} paid for another dataset or amount.", paid.row)
-    return Finding(claim.name, PAID, f"Row {paid.row} paid for it on {row.time:%Y-%m-%d %H:%M:%S} UTC.", paid.row)
+        return PaymentFinding(claim.name, CHANGED, f"Row {paid.row} paid for another dataset or amount.", paid.row)
+    return PaymentFinding(
+        claim.name, PAID, f"Row {paid.row} paid for it on {row.time:%Y-%m-%d %H:%M:%S} UTC.", paid.row
+    )

@@ -21,13 +21,14 @@ from privmine.model.itemsets import (
 from privmine.model.numbers import FloatArray, IntArray, float_array, int_array, read_only
 from privmine.model.public import Above, Origin, Public, Request
 from privmine.model.stages import BudgetPlan, Elements, Estimate
-from privmine.model.universe import Universe
+from privmine.model.universe import PRIVATE, Private, Universe
 from privmine.privacy.unit import Unit
 from privmine.stage_names import DATA_STAGES, STAGES
 
 __all__ = [
     "A_NUMBER",
     "DATA_STAGES",
+    "PRIVATE",
     "STAGES",
     "Above",
     "BasisSet",
@@ -41,6 +42,7 @@ __all__ = [
     "NoiseLaw",
     "NoisyCounts",
     "Origin",
+    "Private",
     "Public",
     "Request",
     "Unit",

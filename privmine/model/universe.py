@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final, Literal, TypeAlias
 
 import numpy as np
 from attrs import field, frozen
@@ -13,6 +13,10 @@ from privmine.errors import InputError
 from privmine.model.itemsets import Itemset, itemset_count
 from privmine.model.numbers import read_only, same_array
 
+Private: TypeAlias = Literal["private"]
+#: What a user writes instead of a universe: which items occur is private, and a run must find them under noise.
+PRIVATE: Final[Private] = "private"
+
 
 @frozen
 class Universe:
@@ -21,10 +25,12 @@ class Universe:
     Attributes:
         labels: what users call the items; their position is the item's index.
         given: whether the user named the universe. If it was taken from the data, the receipt says so.
+        private: whether it is not public which items occur. Before a run has found some, there are no labels.
     """
 
     labels: NDArray[Any] = field(eq=same_array, repr=False)
     given: bool = True
+    private: bool = False
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -33,11 +39,16 @@ class Universe:
     def of(cls, labels: Sequence[Any] | NDArray[Any], *, given: bool = True) -> Universe:
         """Make a universe in the order of the labels; a repeated label is refused."""
         array = _label_array(labels)
-        if array.dtype == object and not all(_is_writable(label) for label in array.tolist()):
+        if array.dtype == object and not all(is_writable(label) for label in array.tolist()):
             raise InputError("An item label contains a lone surrogate, which no file can hold. Rename that item.")
         if _has_repetition(array):
             raise InputError("The item universe names an item more than once. List every item exactly once.")
         return cls(read_only(array), given)
+
+    @classmethod
+    def unknown(cls) -> Universe:
+        """The universe of data whose items are private, before a run has found any."""
+        return cls(read_only(np.zeros(0, dtype=np.int64)), given=False, private=True)
 
     def named(self, items: Itemset) -> tuple[Any, ...]:
         """The labels of an itemset, as plain Python values."""
@@ -48,7 +59,8 @@ class Universe:
         return itemset_count(len(self), max_length)
 
 
-def _is_writable(label: str) -> bool:
+def is_writable(label: str) -> bool:
+    """Whether a file can hold the label, which it cannot if there is a lone surrogate in it."""
     try:
         label.encode()
     except UnicodeEncodeError:

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from privmine.errors import PrivmineError, PrivmineWarning, RunInterrupted, UnsavedReleaseError
 from privmine.ledger import Ledger
 from privmine.ledger.entries import LedgerCharge
-from privmine.model import Public, Request
+from privmine.model import PRIVATE, Public, Request
 
 
 @contextmanager
@@ -78,5 +78,6 @@ def public_facts(public: Public) -> str:
     """
     if not public.origin.reference:
         return ""
-    items = [str(label) for label in public.universe.labels.tolist()] if public.universe.given else None
-    return json.dumps([public.origin.reference, public.unit.name, items])
+    universe = public.universe
+    named = [str(label) for label in universe.labels.tolist()] if universe.given else None
+    return json.dumps([public.origin.reference, public.unit.name, PRIVATE if universe.private else named])

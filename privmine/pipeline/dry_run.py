@@ -8,6 +8,7 @@ from typing import Any
 
 from attrs import frozen
 
+from privmine.discovery import SHARE, STAGE
 from privmine.model import DATA_STAGES, BudgetPlan, Request
 from privmine.pipeline.charging import public_facts
 from privmine.pipeline.request import Wish
@@ -41,12 +42,15 @@ class DryRun:
     @classmethod
     def of(cls, wish: Wish, request: Request, plan: BudgetPlan, stages: Mapping[str, str]) -> DryRun:
         """Gather what is known before a run: the wish, what it means for the data, the shares and the components."""
+        budget = request.budget
+        found = {STAGE: SHARE * budget} if request.public.universe.private else {}
+        shared = budget - budget.definition.total(found.values())
         left = wish.left(request.public.unit, public_facts(request.public))
         return cls(
             request,
-            protects(request.public.unit, request.budget.definition, private=wish.is_private, n_public=wish.n_public),
+            protects(request.public.unit, budget.definition, private=wish.is_private, n_public=wish.n_public),
             stages,
-            {stage: getattr(plan, stage) * request.budget for stage in DATA_STAGES},
+            found | {stage: getattr(plan, stage) * shared for stage in DATA_STAGES},
             None if left is None else left.remaining_epsilon,
             wish.dataset,
         )
@@ -85,8 +89,9 @@ class DryRun:
             "protects": self.protects,
             "data": self.data,
             "columns": dict(request.public.origin.columns),
-            "items": len(request.public.universe),
+            "items": None if request.public.universe.private else len(request.public.universe),
             "universe_given": request.public.universe.given,
+            "private_items": request.public.universe.private,
             "stages": dict(self.stages),
             "shares": {stage: str(share.amount) for stage, share in self.shares.items()},
             "ledger_remaining_afterwards": None if self.remaining is None else str(self.remaining),

@@ -210,7 +210,7 @@ class Pipeline:
                 wish.ledger, wish.dataset, request, self._note(request), wish.account, wish.part
             ) as charge:
                 run.held = 0 if charge is None else request.budget
-                basis, counts = run.execute(plan, transactions.store, source, self._trusts)
+                basis, counts = run.execute(plan, transactions, source, self._trusts)
                 receipt = receipt_of(run, basis, source, transactions.store, charge, self.describe(), time)
                 receipt = for_a_part(receipt, wish.part)
                 release = release_of(

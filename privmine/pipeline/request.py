@@ -14,6 +14,7 @@ from typing import Any
 from attrs import field, frozen
 from attrs.converters import optional
 
+from privmine.discovery import SHARE_OF_DELTA
 from privmine.errors import InputError
 from privmine.exact import amount, exact, whole_number
 from privmine.ledger import Ledger
@@ -62,9 +63,11 @@ def _delta(value: Any) -> Fraction | None:
     return delta_amount(value, "δ")
 
 
-def definition_at(delta: Fraction | None) -> Definition:
+def definition_at(delta: Fraction | None, *, private_items: bool = False) -> Definition:
     """The definition of privacy that budgets are counted in: pure ε, or zCDP where a δ is given."""
-    return PureDP() if delta is None else ZCDP(delta)
+    if delta is None:
+        return PureDP()
+    return ZCDP(delta, SHARE_OF_DELTA * delta if private_items else Fraction(0))
 
 
 def _frequency(value: Any) -> Fraction:
@@ -190,10 +193,9 @@ class Wish:
                 "up. Drop n_public, or the ledger."
             )
 
-    @property
-    def budget(self) -> Cost:
-        """What the run may cost."""
-        return definition_at(self.delta).budget(self.epsilon)
+    def budget(self, *, private_items: bool = False) -> Cost:
+        """What the run may cost; where items are private, a part of δ is for finding them."""
+        return definition_at(self.delta, private_items=private_items).budget(self.epsilon)
 
     @property
     def is_private(self) -> bool:
@@ -212,17 +214,23 @@ class Wish:
 
         return SecureNoise()
 
-    def check(self, unit: Unit, *, universe_given: bool) -> None:
+    def check(self, unit: Unit, *, universe_given: bool, private_items: bool = False) -> None:
         """Refuse what would be refused anyway once the data is read. Nothing is charged or written.
 
         Args:
             unit: who is protected.
             universe_given: whether the user names the item universe.
+            private_items: whether which items occur is private.
         """
-        if self.strict and not universe_given:
+        if private_items and self.delta is None:
+            raise InputError(
+                "items='private' needs a δ: whoever sees the name of an item learns that it occurs, and only a δ "
+                "allows that with a small probability. Pass delta=, for example delta=1e-6."
+            )
+        if self.strict and not (universe_given or private_items):
             raise InputError(
                 "Strict mode: no item universe is given, so it would be taken from the data, which "
-                "publishes which items occur. Name the universe: items=."
+                "publishes which items occur. Name the universe: items=. Or keep it private: items='private'."
             )
         if self.n_public and unit.baskets > 1:
             raise InputError(
@@ -257,7 +265,7 @@ class Wish:
         """
         if self.ledger is None or self.dataset is None:
             return None
-        stated = self.budget.guarantee
+        stated = self.budget().guarantee
         return self.ledger.check(
             self.dataset,
             stated.epsilon,
@@ -278,8 +286,8 @@ class Wish:
     def request(self, transactions: Transactions) -> Request:
         """What is asked of these transactions; nothing has been spent yet."""
         universe, origin = transactions.universe, transactions.origin
-        self.check(transactions.unit, universe_given=universe.given)
-        if not len(universe) and not universe.given:
+        self.check(transactions.unit, universe_given=universe.given, private_items=universe.private)
+        if not len(universe) and not (universe.given or universe.private):
             # A universe that is taken from the data is public already, so that this tells nothing more.
             raise InputError(
                 "The data has no items, so there is nothing to release. Check the file, its columns "
@@ -289,9 +297,10 @@ class Wish:
         asked = self.k or self.k_max
         assert asked is not None
         return Request(
-            k=min(asked, universe.itemset_count(self.max_length)),
+            # Of private items it is not known yet how many there are.
+            k=asked if universe.private else min(asked, universe.itemset_count(self.max_length)),
             requested=asked,
-            budget=self.budget,
+            budget=self.budget(private_items=universe.private),
             public=Public(
                 universe,
                 transactions.unit,

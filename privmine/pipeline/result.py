@@ -60,7 +60,7 @@ def receipt_of(
         charges=(*run.meter.charges, *_unspent(run)),
         pipeline=dict(pipeline),
         assumptions=_assumptions(request, source, store),
-        notes=(*_how_many(request), *_what_may_be_missing(basis, request), *basis.notes),
+        notes=(*_which_items(request), *_how_many(request), *_what_may_be_missing(basis, request), *basis.notes),
         dataset=None if charge is None else charge.dataset,
         version=own_version(),
         n_public=request.public.n is not None,
@@ -80,6 +80,17 @@ def for_a_part(receipt: Receipt, part: str | None) -> Receipt:
         "ledger charged that part only"
     )
     return attrs.evolve(receipt, assumptions=(*receipt.assumptions, sentence))
+
+
+def _which_items(request: Request) -> list[str]:
+    """Where items are private: how many were found, which is an answer under noise."""
+    universe = request.public.universe
+    if not universe.private:
+        return []
+    return [
+        f"which items occur is private: {len(universe):,} of them were found under noise; items that occur too rarely "
+        "for that are not found, and itemsets with them cannot be listed"
+    ]
 
 
 def _how_many(request: Request) -> list[str]:
@@ -117,7 +128,7 @@ def _unspent(run: Run) -> list[Charge]:
 
 def _assumptions(request: Request, source: NoiseSource, store: Store) -> list[str]:
     sentences = []
-    if not request.public.universe.given:
+    if not (request.public.universe.given or request.public.universe.private):
         sentences.append(
             "the item universe was taken from the data and is treated as public, "
             "so that an item which occurs at all is not protected"

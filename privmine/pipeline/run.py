@@ -14,6 +14,7 @@ import pluggy
 from attrs import define, evolve, field, frozen
 
 from privmine.curator import Access, Curator, close
+from privmine.discovery import SHARE, find_items
 from privmine.errors import ContractError, DataError, PluginError, PrivmineError, PrivmineWarning, StageError
 from privmine.hooks.components import check_stage_method
 from privmine.hooks.specs import PROJECT, Observers, Stages
@@ -22,6 +23,7 @@ from privmine.noise.protocol import NoiseSource
 from privmine.privacy.cost import Cost, Meter
 from privmine.queries import RankAtFrequency
 from privmine.store.abstract import Store
+from privmine.store.transactions import Transactions
 
 RESULTS: Mapping[str, type] = {
     "allocate_budget": BudgetPlan,
@@ -131,7 +133,7 @@ class Run:
         observers: those who watch, from `observer_manager`.
         request: what was asked for.
         held: what a ledger has charged for the run as a whole, if there is one; for messages.
-        settled: what finding out k has cost, which the stages do not share.
+        settled: what finding the items and k has cost, which the stages do not share.
     """
 
     parts: Mapping[str, StageComponent]
@@ -158,17 +160,20 @@ class Run:
         return plan
 
     def execute(
-        self, plan: BudgetPlan, store: Store, noise: NoiseSource, trusts: Callable[[type], bool]
+        self, plan: BudgetPlan, transactions: Transactions, noise: NoiseSource, trusts: Callable[[type], bool]
     ) -> tuple[BasisSet, NoisyCounts]:
         """The other four stages.
 
         Args:
             plan: the shares of the budget.
-            store: the data; it is handed to the curators and to nobody else.
+            transactions: the data; its store is handed to the curators and to nobody else.
             noise: the source of randomness.
             trusts: whether a query class from outside privmine may run.
         """
-        access = self.access(store, noise, trusts)
+        access = self.access(transactions.store, noise, trusts)
+        if self.request.public.universe.private:
+            access = self._find_items(transactions, access)
+            plan = self.plan()
         if self.request.above is not None and self.request.k:
             plan = self._settle_k(self.request.above, access)
         estimate = self.stage("estimate_lambda", plan, access)
@@ -176,12 +181,29 @@ class Run:
         basis = self.stage("construct_basis", plan, access, elements=elements)
         return basis, self.stage("reconstruct_counts", plan, access, basis=basis)
 
+    def _find_items(self, transactions: Transactions, access: Access) -> Access:
+        """Find the items, for a part of the budget; from then on they are the universe, and others are not there.
+
+        Privacy: see `find_items`. What the stages see is a function of what it answered, and of a store that has the
+        found items only.
+        """
+        found = find_items(access, SHARE * self.request.budget)
+        universe, order = transactions.found_items(found.positions)
+        k = min(self.request.k, universe.itemset_count(self.request.max_length))
+        public = evolve(self.request.public, universe=universe)
+        self.request = evolve(self.request, k=k, public=public)
+        self.settled = self.meter.spent
+        store = access.store.restricted(order.tolist())
+        return evolve(access, store=store, public=public, answers=[found.answer(order)])
+
     def _settle_k(self, above: Above, access: Access) -> BudgetPlan:
         """Draw how many itemsets reach the frequency, for a part of the budget; the stages then share what is left.
 
         Privacy: the one draw is charged as any other, and k is what it answered.
         """
-        curator = Curator(access, "estimate_k", "rank-at-frequency", _SHARE_OF_K * self.request.budget)
+        budget = self.request.budget
+        limit = self.settled + _SHARE_OF_K * (budget - self.settled)
+        curator = Curator(access, "estimate_k", "rank-at-frequency", limit)
         query = RankAtFrequency(above.theta, self.request.k, self.request.max_length)
         (k,) = curator.choose(query).chosen
         close(curator)

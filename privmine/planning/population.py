@@ -126,6 +126,8 @@ def _of_baskets(like: Any, is_public: bool, transactions: int | None) -> Populat
         )
     else:
         baskets = like if isinstance(like, Transactions) else _read(like)
+        if baskets.universe.private:
+            raise InputError("The items of like= are private, so that it is not public. Choose something public.")
         words, notes = "the baskets that you said are public", ()
     count = baskets.store.count()
     if not count or not len(baskets.universe):

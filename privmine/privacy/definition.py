@@ -7,7 +7,7 @@ definitions that have a proof.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import Any, ClassVar, NoReturn
 
@@ -20,6 +20,7 @@ from privmine.privacy.conversion import epsilon_of, rho_of, root
 from privmine.privacy.cost import Cost
 from privmine.privacy.guarantee import Guarantee
 from privmine.privacy.noise import DiscreteElliptope, DiscreteGaussian, DiscreteLaplace, Noise
+from privmine.privacy.rare_items import least_weight
 from privmine.privacy.sensitivity import ConeSensitivity, Sensitivity
 
 
@@ -45,7 +46,8 @@ class Definition:
 
     def to_dict(self) -> dict[str, str]:
         """Its name and its parameters, for JSON."""
-        return {"definition": self.name} | {own.name: str(getattr(self, own.name)) for own in fields(type(self))}
+        parameters = ((own, getattr(self, own.name)) for own in fields(type(self)))
+        return {"definition": self.name} | {own.name: str(value) for own, value in parameters if value != own.default}
 
     def cost(self, value: Any) -> Cost:
         """An amount as a cost."""
@@ -91,6 +93,16 @@ class Definition:
     def cost_of_top(self, sensitivity: Sensitivity, scale: Fraction, chosen: int) -> Cost:
         """What naming the largest scores after Laplace noise of this scale costs."""
         self._refuse("choosing the largest of noisy scores")
+
+    def least_weight(self, weights: Sequence[int], noise: Noise, baskets: int) -> int:
+        """The noisy weight from which on an item may be named without anybody knowing before that it exists.
+
+        Args:
+            weights: weights[s] is what a transaction of s items adds to the weight of each of them.
+            noise: what is added to the weight of every item that occurs.
+            baskets: how many transactions one unit may have.
+        """
+        self._refuse("finding out which items occur")
 
     def _refuse(self, mechanism: str) -> NoReturn:
         raise InputError(
@@ -179,6 +191,7 @@ class ZCDP(Definition):
 
     Attributes:
         delta: the δ at which a total is stated as ε.
+        items_delta: the part of δ with which an item may be named that only one unit has, where items are private.
     """
 
     name = "zero-concentrated differential privacy"
@@ -187,18 +200,29 @@ class ZCDP(Definition):
     promise = "changes the probability of any outcome by a factor of at most e^ε, but for a probability of δ"
 
     delta: Fraction = attrs.field(converter=_delta)  # `field` is the name of costs in files
+    items_delta: Fraction = Fraction(0)
+
+    def __attrs_post_init__(self) -> None:
+        if not 0 <= self.items_delta < self.delta:
+            raise InputError("The part of δ for private items must be at least 0 and less than δ.")
+
+    @property
+    def _noise_delta(self) -> Fraction:
+        """What the rest of δ is for: the tails of the noise."""
+        return self.delta - self.items_delta
 
     def budget(self, epsilon: Fraction) -> Cost:
         """The largest ρ that is worth ε at this δ, rounded down."""
-        return self.cost(rho_of(epsilon, self.delta))
+        return self.cost(rho_of(epsilon, self._noise_delta))
 
     def guarantee(self, total: Cost, *, replaced: bool = False) -> Guarantee:
         """The ε of the total at this δ, rounded up; ρ counts four times where one unit replaces another.
 
         One goes and one comes: that is a group of two, and Rényi divergences of groups grow with the square (Bun and
-        Steinke 2016, Proposition 1.9).
+        Steinke 2016, Proposition 1.9). Naming an item that only one unit has is counted in δ once: the two databases
+        are both compared with what they have in common. docs/private-items.md has the proof.
         """
-        return Guarantee(epsilon_of(4 * total.amount if replaced else total.amount, self.delta), self.delta)
+        return Guarantee(epsilon_of(4 * total.amount if replaced else total.amount, self._noise_delta), self.delta)
 
     def noise_for(self, sensitivity: Sensitivity, cost: Cost) -> Noise:
         """Gaussian noise with σ² = Δ₂²/(2ρ), σ rounded up.
@@ -239,6 +263,12 @@ class ZCDP(Definition):
         """Half the square of the ε that it is differentially private for."""
         return self._of_pure(_PURE.cost_of_top(sensitivity, scale, chosen))
 
+    def least_weight(self, weights: Sequence[int], noise: Noise, baskets: int) -> int:
+        """See `privacy/rare_items.py`."""
+        if not self.items_delta or noise.distribution not in ("gaussian", "discrete gaussian"):
+            return super().least_weight(weights, noise, baskets)
+        return least_weight(tuple(weights), noise.scale, baskets, self.items_delta)
+
     def _of_pure(self, pure: Cost) -> Cost:
         return self.cost(pure.amount**2 / 2)
 
@@ -254,4 +284,6 @@ def definition_from_dict(values: dict[str, Any]) -> Definition:
     kind = DEFINITIONS.get(values.pop("definition"))
     if kind is None:
         raise InputError("A receipt names a definition of privacy that this version of privmine does not know.")
-    return kind(**{own.name: exact(values.pop(own.name), own.name) for own in fields(kind)})
+    # A parameter with a default may be missing: a receipt states it where it differs.
+    stated = [own.name for own in fields(kind) if own.name in values or own.default is attrs.NOTHING]
+    return kind(**{name: exact(values.pop(name), name) for name in stated})

@@ -15,7 +15,8 @@ from attrs import asdict, field, frozen
 from privmine.errors import InputError
 from privmine.exact import exact, text_tuple
 from privmine.printable import printable
-from privmine.privacy.cost import Charge, Cost
+from privmine.privacy.accounting_events import accounting_event
+from privmine.privacy.cost import UNSPENT, Charge, Cost
 from privmine.privacy.definition import Definition, definition_from_dict
 from privmine.privacy.guarantee import Guarantee
 from privmine.privacy.noise import noise_from_dict
@@ -106,6 +107,10 @@ class Receipt:
     def counted(self) -> str:
         """What counts are of, as part of a sentence."""
         return (self.unit or Unit()).counted
+
+    def accounting_event(self) -> dict[str, Any]:
+        """The charges as an event of dp-accounting, in plain values for JSON; see `privacy/accounting_events.py`."""
+        return accounting_event(charge for charge in self.charges if charge.mechanism != UNSPENT)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON; fractions become text, so that nothing is rounded."""

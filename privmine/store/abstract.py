@@ -135,6 +135,12 @@ class Store(ABC):
 
         return top_itemsets(self, n, max_length)
 
+    def restricted(self, items: Sequence[int]) -> Store:
+        """The same transactions with these items only, which are 0, 1, … in the order given."""
+        from privmine.store.restricted import RestrictedStore
+
+        return RestrictedStore(self, items)
+
     def persist(self) -> None:  # noqa: B027 - a store need not prepare
         """Prepare for many calls, for instance by keeping data in memory."""
 

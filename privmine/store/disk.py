@@ -74,7 +74,7 @@ class DiskStore(MemoryStore):
 
 def write_store(out: BinaryIO, transactions: Transactions) -> None:
     """Write transactions as the file of a store on disk."""
-    store, labels = transactions.store, transactions.universe.labels
+    store, labels = transactions.store, transactions.counted.labels
     if not isinstance(store, MemoryStore):
         raise InputError(f"A store of type {type(store).__name__} gives out counts only; its data cannot be written.")
     if labels.dtype.kind == "i":
@@ -95,6 +95,7 @@ def write_store(out: BinaryIO, transactions: Transactions) -> None:
     facts = {
         "items": len(labels),
         "given": transactions.universe.given,
+        "private": transactions.universe.private,
         "unit": {"name": unit.name, "baskets": unit.baskets, "merged": unit.merged},
         "origin": asdict(transactions.origin),
     }
@@ -124,7 +125,8 @@ def open_store(path: Path, memory_limit: int | None = None) -> Transactions:
         raise changed(path)
     if not unit.is_transaction:
         origin = evolve(origin, assumes=(*origin.assumes, _AT_ITS_WORD))
-    return Transactions(universe, store, unit, origin)
+    opened_all = Transactions(universe, store, unit, origin)
+    return opened_all.hiding_items() if facts.get("private") is True else opened_all
 
 
 _AT_ITS_WORD: Final = (

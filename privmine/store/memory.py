@@ -15,6 +15,7 @@ from privmine.store.abstract import Contribution, Store
 from privmine.store.bitmaps import Words
 from privmine.store.clipping import contributed_entries
 from privmine.store.rows import Rows
+from privmine.store.shelf import Shelf
 
 #: How much memory bitmaps may take in all before old ones are let go.
 _BITMAP_BYTES = 256 << 20
@@ -87,6 +88,12 @@ class MemoryStore(Store):
                 np.add.at(supports, block.items, 1)
             self._item_supports = read_only(supports)
         return self._item_supports
+
+    def restricted(self, items: Sequence[int]) -> Store:
+        """The same transactions with these items only, which are 0, 1, … in the order given, as rows of their own."""
+        place = np.full(self._item_count + 1, -1, dtype=np.int32)  # the last entry is where −1 leads
+        place[self._checked(items)] = np.arange(len(items), dtype=np.int32)
+        return MemoryStore(self._rows.placed(place, Shelf(self._memory_limit)), len(items), self._memory_limit)
 
     def supports(self, itemsets: Sequence[Itemset]) -> IntArray:
         """The support of each itemset; that of the empty itemset is the number of transactions."""

@@ -11,11 +11,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
-from attrs import frozen
+from attrs import evolve, field, frozen
 from numpy.typing import NDArray
 
 from privmine.errors import InputError
-from privmine.model import IntArray, Origin, Universe
+from privmine.model import PRIVATE, IntArray, Origin, Private, Universe
+from privmine.model.universe import is_writable
 from privmine.privacy.unit import Unit
 from privmine.store.abstract import Store
 from privmine.store.labels import in_words, is_label, is_missing, text_of, unit_of
@@ -25,6 +26,8 @@ from privmine.store.shelf import Shelf
 from privmine.store.units import bounded, merged, salts
 
 _Labels: TypeAlias = NDArray[np.integer[Any]]
+#: The universe as it is given, `PRIVATE`, or None to take it from the data.
+_Items: TypeAlias = Sequence[Any] | NDArray[Any] | Private | None
 _EACH_TRANSACTION = Unit()
 _MADE_HERE = Origin()
 #: How many numbers a table may have at most, and how many labels are sorted at a time where there is none.
@@ -53,36 +56,57 @@ class Transactions:
         store: what counts the transactions. What it returns is exact and therefore private.
         unit: who is protected; the store holds at most `unit.baskets` transactions of each.
         origin: how the data was read.
+        hidden: the items of the store, where which ones occur is private; `universe` then names none. Exact data.
     """
 
     universe: Universe
     store: Store
     unit: Unit = _EACH_TRANSACTION
     origin: Origin = _MADE_HERE
+    hidden: Universe | None = field(default=None, kw_only=True)
 
     def __repr__(self) -> str:
         # The number of transactions is private.
         told = f", {self.origin}" if self.origin.layout else ""
+        if self.universe.private:
+            return f"<Transactions over private items{told}>"
         return f"<Transactions over {len(self.universe)} item{'' if len(self.universe) == 1 else 's'}{told}>"
 
+    @property
+    def counted(self) -> Universe:
+        """The items that the store counts; where they are private, for those only who may see exact data."""
+        return self.universe if self.hidden is None else self.hidden
+
+    def hiding_items(self) -> Transactions:
+        """The same transactions, where which items occur is private."""
+        return evolve(self, universe=Universe.unknown(), hidden=self.counted)
+
+    def found_items(self, positions: IntArray) -> tuple[Universe, IntArray]:
+        """The universe of the items at these positions of the store, and the positions in its order.
+
+        Privacy: labels and order depend on the found items alone. Whether labels are numbers is decided among them,
+        since an item that was not found must not turn the numbers of all others into texts.
+        """
+        found = _plain_labels(self.counted.labels[positions].tolist())
+        universe = _universe_of(found)
+        order = np.empty(len(positions), dtype=np.int64)
+        order[_places(found, universe)] = positions
+        return evolve(universe, private=True), order
+
     @classmethod
-    def from_lists(
-        cls, transactions: Iterable[Iterable[Any]], items: Sequence[Any] | NDArray[Any] | None = None
-    ) -> Transactions:
+    def from_lists(cls, transactions: Iterable[Iterable[Any]], items: _Items = None) -> Transactions:
         """Make transactions of collections of labels.
 
         Args:
             transactions: the labels of each transaction, in any order; repetition does not count.
             items: the public universe in the order that breaks ties; labels outside it are dropped.
                 Without it the universe is taken from the data: in numeric order if all labels are
-                integers, else in the order of code points.
+                integers, else in the order of code points. With "private" it stays private which items occur.
         """
         return in_words(lambda: cls._from_lists(transactions, items))
 
     @classmethod
-    def _from_lists(
-        cls, transactions: Iterable[Iterable[Any]], items: Sequence[Any] | NDArray[Any] | None
-    ) -> Transactions:
+    def _from_lists(cls, transactions: Iterable[Iterable[Any]], items: _Items) -> Transactions:
         if isinstance(transactions, str | bytes) or not isinstance(transactions, Iterable):
             raise InputError(
                 "The data must be a collection of baskets, each a collection of items. Read files, "
@@ -109,17 +133,17 @@ class Transactions:
         if not all(map(is_label, labels)):
             raise InputError(NO_LABEL)
         texts = [text_of(label) for label in labels]
-        universe = Universe.of(sorted(set(texts)), given=False) if items is None else given_universe(items)
+        universe = _universe_for(texts, items)
         places = np.append(_places(texts, universe), np.int32(-1))
         rows = Rows(np.array(offsets), np.arange(len(texts), dtype=np.int32)).placed(places, Shelf())
-        return cls(universe, MemoryStore(rows, len(universe)))
+        return _told(cls(universe, MemoryStore(rows, len(universe))), items)
 
     @classmethod
     def from_rows(
         cls,
         offsets: IntArray,
         labels: _Labels,
-        items: Sequence[Any] | NDArray[Any] | None = None,
+        items: _Items = None,
         *,
         origin: Origin = _MADE_HERE,
         shelf: Shelf | None = None,
@@ -137,13 +161,13 @@ class Transactions:
         if labels.dtype not in (np.int32, np.int64):
             labels = labels.astype(np.int64)
         known, codes, table = coded(labels, shelf)
-        universe = Universe.of(known, given=False) if items is None else given_universe(items)
+        universe = _universe_for(known, items)
         places = np.append(_positions(known, universe), np.int32(-1))
         # From the numbers themselves, or from their codes, to places in the universe.
         rows = Rows(offsets, codes.astype(np.int32, copy=False)).placed(
             places if table is None else places[table], shelf
         )
-        return cls(universe, MemoryStore(rows, len(universe), shelf.limit), origin=origin)
+        return _told(cls(universe, MemoryStore(rows, len(universe), shelf.limit), origin=origin), items)
 
     @classmethod
     def from_codes(
@@ -151,7 +175,7 @@ class Transactions:
         offsets: IntArray,
         codes: _Labels,
         labels: Sequence[Any] | NDArray[Any],
-        items: Sequence[Any] | NDArray[Any] | None = None,
+        items: _Items = None,
         *,
         unit_of_row: _Labels | None = None,
         unit_labels: Sequence[Any] | NDArray[Any] | None = None,
@@ -177,11 +201,11 @@ class Transactions:
         shelf = shelf or Shelf()
         _check_rows(offsets, codes, len(labels))
         known = _plain_labels(labels)
-        universe = _universe_of(known) if items is None else given_universe(items)
+        universe = _universe_for(known, items)
         table = np.append(_places(known, universe), np.int32(-1))  # the last entry is where −1 leads
         if unit_of_row is None and unit_labels is None and unit.is_transaction:
             rows = Rows(offsets, codes.astype(np.int32, copy=False)).placed(table, shelf)
-            return cls(universe, MemoryStore(rows, len(universe), shelf.limit), origin=origin)
+            return _told(cls(universe, MemoryStore(rows, len(universe), shelf.limit), origin=origin), items)
         if unit_of_row is None or unit_labels is None:
             raise InputError(
                 "A unit of protection needs the unit of each transaction: pass unit_of_row and unit_labels."
@@ -197,7 +221,7 @@ class Transactions:
             rows = merged(rows, units, shelf)
         else:
             rows = bounded(rows, units, salts(names), salts(universe.labels), unit.baskets, shelf)
-        return cls(universe, MemoryStore(rows, len(universe), shelf.limit), unit, origin)
+        return _told(cls(universe, MemoryStore(rows, len(universe), shelf.limit), unit, origin), items)
 
 
 def _check_rows(offsets: IntArray, codes: _Labels, size: int) -> None:
@@ -227,6 +251,25 @@ def given_universe(items: Sequence[Any] | NDArray[Any]) -> Universe:
     if isinstance(items, np.ndarray) and items.dtype.kind in "iu":
         return Universe.of(items)
     return Universe.of([label if _is_integer(label) else text_of(label) for label in items])
+
+
+def is_private(items: object) -> bool:
+    """Whether it was said, instead of a universe, that which items occur is private."""
+    return isinstance(items, str) and items == PRIVATE
+
+
+def _told(transactions: Transactions, items: _Items) -> Transactions:
+    return transactions.hiding_items() if is_private(items) else transactions
+
+
+def _universe_for(labels: IntArray | list[str], items: _Items) -> Universe:
+    """The items to count in data with these labels."""
+    if items is None:
+        return _universe_of(labels)
+    if not is_private(items):
+        return given_universe(items)
+    # Privacy: a refusal of a label that nothing can write would tell that it occurs. It is dropped.
+    return _universe_of([label for label in labels if is_writable(label)] if isinstance(labels, list) else labels)
 
 
 def _universe_of(labels: IntArray | list[str]) -> Universe:

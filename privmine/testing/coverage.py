@@ -79,7 +79,7 @@ def _results(pipeline: Pipeline, case: TrialCase) -> Iterator[NoisyCounts]:
     request = Wish(**case.request()).request(database)
     for _ in range(RUNS):
         run = pipeline.prepare(request)
-        yield run.execute(run.plan(), database.store, noise, trusts=lambda _: True)[1]
+        yield run.execute(run.plan(), database, noise, trusts=lambda _: True)[1]
 
 
 @frozen

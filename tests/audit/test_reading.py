@@ -60,7 +60,7 @@ def check(source, pairs) -> None:
 
 def may_be_refused(source, case) -> bool:
     """A wrong guess, careless cells, or no item in the smaller database where the universe is taken from the data."""
-    no_item = not case.given and not any(row.labels for row in case.others)
+    no_item = case.publishes_items and not any(row.labels for row in case.others)
     return source.guesses or no_item or not source.is_careful((*case.others, *case.extra))
 
 
@@ -105,14 +105,14 @@ def test_pairs_are_neighbours_that_the_source_can_hold(source) -> None:
 
 
 def test_pairs_have_every_theme_place_and_protection() -> None:
-    """Odd cells of every theme occur, at any place, for transactions and for units, with the universe given and not."""
+    """Odd cells of every theme occur, at any place, for transactions and units; universes are given, private or not."""
     random = Random(1)  # noqa: S311 - made-up data
     cases = [some_neighbours(BY_NAME["parquet"], random) for _ in range(500)]
     cells = {cell for case in cases for row in (*case.others, *case.extra) for cell in (row.key, *row.labels)}
     assert [theme for theme, texts in THEMES.items() if not cells & set(texts)] == []
     assert {case.place for case in cases} == {"first", "last", "middle", "scattered"}
     assert {case.protected for case in cases} == {"transaction", "unit", "merged"}
-    assert {case.given for case in cases} == {True, False}
+    assert {(case.given, case.private) for case in cases} == {(True, False), (False, True), (False, False)}
 
 
 @settings(max_examples=20, suppress_health_check=list(HealthCheck))

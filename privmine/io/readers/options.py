@@ -14,11 +14,11 @@ from privmine.errors import InputError
 from privmine.exact import whole_number
 from privmine.io.label_lists import Names, read_items, read_names
 from privmine.io.respelling import Respelling
-from privmine.model import Origin
+from privmine.model import PRIVATE, Origin, Private
 from privmine.privacy.unit import Unit
 from privmine.store.labels import in_words, is_label, is_missing, unit_of
 from privmine.store.shelf import Shelf, byte_count
-from privmine.store.transactions import given_universe
+from privmine.store.transactions import given_universe, is_private
 
 #: One row an item, one list a row, one column an item, one basket a line, numbers between blanks.
 LAYOUTS = ("long", "list", "one-hot", "baskets", "fimi")
@@ -29,6 +29,8 @@ QUOTES_MATCH = (
 )
 
 Labels: TypeAlias = list[Any]
+#: A universe that is given, `PRIVATE`, or None.
+Catalogue: TypeAlias = Labels | Private | None
 
 
 def _column(instance: Any, attribute: Any, value: Any) -> None:
@@ -83,12 +85,15 @@ def _most(value: Any) -> int | None:
     return number
 
 
-def _labels(values: Iterable[Any] | None) -> Labels | None:
+def _labels(values: Any) -> Catalogue:
     if values is None:
         return None
+    if is_private(values):
+        return PRIVATE
     if isinstance(values, str | bytes | Mapping) or hasattr(values, "columns") or not isinstance(values, Iterable):
         raise InputError(
-            f"items= must be a list of labels, not {type(values).__name__}. Pass a list or the name of a file."
+            f"items= must be a list of labels, not {type(values).__name__}. Pass a list, the name of a file, or "
+            "'private'."
         )
     labels = list(values)
     if not labels:
@@ -109,7 +114,7 @@ class ReadOptions:
     """The options of `read`, once they are known to make sense together.
 
     Attributes:
-        items: the public universe, or None.
+        items: the public universe, `PRIVATE`, or None.
         names: the labels of the items that the data knows as numbers, or None.
         layout: one of `LAYOUTS`, or None to guess.
         transaction: the column that tells which transaction a row belongs to, or None.
@@ -130,7 +135,7 @@ class ReadOptions:
         listener: is told how the data will be read, before its rows are; it may refuse by raising an error.
     """
 
-    items: Labels | None = field(default=None, converter=_labels)
+    items: Catalogue = field(default=None, converter=_labels)
     names: Names | None = None
     layout: str | None = field(default=None, validator=_layout)
     transaction: str | None = field(default=None, validator=_column)
@@ -160,9 +165,11 @@ class ReadOptions:
     ) -> ReadOptions:
         """The options as `read` takes them: items and names may be files, which are read here. No data is."""
         trim, fold_case = bool(options.get("trim")), bool(options.get("fold_case"))
-        labels = _labels(read_items(items, trim=trim) if isinstance(items, str | PathLike) else items)
+        if isinstance(items, str | PathLike) and not is_private(items):
+            items = read_items(items, trim=trim)
+        labels = _labels(items)
         respelling = Respelling(trim, fold_case) if trim or fold_case else None
-        if respelling is not None and labels is not None:
+        if respelling is not None and labels is not None and labels != PRIVATE:
             respelling, labels = respelling.of_catalogue(labels)
             if trim and "" in labels:
                 raise InputError("An entry of items= is blank. Every item needs a label.")
@@ -312,6 +319,14 @@ class ReadOptions:
         """Refuse a layout that something cannot have."""
         if self.layout not in (None, layout):
             raise InputError(f"{what} has the layout {layout}; drop layout={self.layout!r}.")
+
+    def without_private_items(self, what: str) -> None:
+        """Refuse private items where whoever sees the columns knows the items."""
+        if self.items == PRIVATE:
+            raise InputError(
+                f"In {what} the columns are the items, so that they are known and cannot be private. Name them in "
+                "items=, or read a long table or lists of items."
+            )
 
     def without_columns(self, what: str) -> None:
         """Refuse the names of columns where there are none."""

@@ -18,6 +18,7 @@ from privmine.hooks.entry_points import third_parties
 from privmine.hooks.extensions import Extension
 from privmine.hooks.registry import registry
 from privmine.io.readers.options import ReadOptions
+from privmine.model import PRIVATE
 from privmine.store.transactions import Transactions, given_universe
 
 
@@ -63,7 +64,7 @@ def read_by(found: Extension, source: Any, options: ReadOptions) -> Transactions
             f"{_title(found)} was asked to protect one {options.protected.name} and protects one "
             f"{transactions.unit.name}, or with another number of transactions. {_REPORT}"
         )
-    if options.items is not None:
+    if options.items is not None and options.items != PRIVATE:
         wanted = given_universe(options.items)
         if not transactions.universe.given or transactions.universe != wanted:
             raise PluginError(f"{_title(found)} did not keep to the item universe that items= names. {_REPORT}")
@@ -71,7 +72,8 @@ def read_by(found: Extension, source: Any, options: ReadOptions) -> Transactions
     origin = evolve(transactions.origin, assumes=(*transactions.origin.assumes, relies))
     if options.listener is not None:
         options.listener(origin)
-    return evolve(transactions, origin=origin)
+    found_all = evolve(transactions, origin=origin)
+    return found_all.hiding_items() if options.items == PRIVATE else found_all
 
 
 _REPORT = "Report this to its author."
@@ -98,6 +100,8 @@ def _given(found: Extension, read: Callable[..., Any], options: ReadOptions) -> 
     """The options that were given, all of which the reader must know."""
     own = ("listener", "respelling")  # what `read` itself goes by, not options
     values = {option.name: getattr(options, option.name) for option in fields(ReadOptions) if option.name not in own}
+    if values["items"] == PRIVATE:
+        values["items"] = None  # a reader takes them from the data, and `read_by` hides them
     given = {name: value for name, value in values.items() if value is not None and value is not False}
     parameters = signature(read).parameters
     if any(parameter.kind is Parameter.VAR_KEYWORD for parameter in parameters.values()):

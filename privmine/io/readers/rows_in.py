@@ -12,14 +12,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from attrs import evolve
 from numpy.typing import NDArray
 
 from privmine.errors import DataError, InputError
 from privmine.io.label_lists import numbers
 from privmine.io.readers.csv_in import read_lines
 from privmine.io.readers.fimi import fimi_rows
-from privmine.io.readers.options import Labels, ReadOptions, is_nobody
-from privmine.model import IntArray, Origin
+from privmine.io.readers.options import Catalogue, ReadOptions, is_nobody
+from privmine.model import PRIVATE, IntArray, Origin
 from privmine.store.labels import is_label, is_missing, text_of
 from privmine.store.rows import BLOCK_ITEMS
 from privmine.store.shelf import Shelf
@@ -60,7 +61,7 @@ def read_numbers(paths: Sequence[Path], asked: ReadOptions, origin: Origin) -> T
     asked.check_entries()
     if asked.respelling is not None and asked.names is None:
         raise InputError("trim= and fold_case= are for labels, but the items of FIMI text are numbers. Drop them.")
-    items = asked.items if asked.names is not None else numbers(asked.items)
+    items = asked.items if asked.names is not None or asked.items == PRIVATE else numbers(asked.items)
     origin = asked.noted(origin)
     asked.tell(origin)
     shelf = asked.shelf()
@@ -80,7 +81,7 @@ def read_collections(baskets: Iterable[Iterable[Any]], asked: ReadOptions, origi
     origin = asked.noted(origin)
     if asked.names is None and asked.owner is None and asked.respelling is None:
         made = Transactions.from_lists(baskets, asked.items)
-        return Transactions(made.universe, made.store, made.unit, origin)
+        return evolve(made, origin=origin)
     flat: list[Any] = []
     offsets = [0]
     for basket in _checked(baskets):
@@ -156,6 +157,7 @@ def _check_cells(cells: NDArray[Any]) -> None:
 
 def _matrix(offsets: IntArray, columns: NDArray[Any], width: int, asked: ReadOptions, origin: Origin) -> Transactions:
     asked.without_columns("a matrix")
+    asked.without_private_items("a matrix")
     origin = asked.noted(origin)
     if asked.names is None:
         return _made(offsets, columns, np.arange(width), asked, origin)
@@ -168,7 +170,7 @@ def _numbered(
     offsets: IntArray,
     found: NDArray[Any],
     asked: ReadOptions,
-    items: Labels | None,
+    items: Catalogue,
     origin: Origin,
     shelf: Shelf | None = None,
 ) -> Transactions:
@@ -179,7 +181,7 @@ def _numbered(
     if asked.names is None:
         known, codes, table = coded(found, shelf)
         return _made(offsets, codes if table is None else table[codes], known, asked, origin, items)
-    if items is not None:
+    if items is not None and items != PRIVATE:
         # Privacy: a number without a name is outside the universe, and its basket counts. A refusal would tell of it.
         return _made(offsets, asked.names.places(found), asked.names.labels, asked, origin, items)
     # Names are no public universe: whoever writes them down beside the data takes them from it.
@@ -188,7 +190,7 @@ def _numbered(
 
 
 def _made(
-    offsets: IntArray, codes: NDArray[Any], labels: Any, asked: ReadOptions, origin: Origin, items: Labels | None = None
+    offsets: IntArray, codes: NDArray[Any], labels: Any, asked: ReadOptions, origin: Origin, items: Catalogue = None
 ) -> Transactions:
     items = asked.items if items is None else items
     entries = asked.entries(len(offsets) - 1)

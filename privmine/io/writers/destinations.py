@@ -49,7 +49,7 @@ def write(transactions: Transactions, path: str | PathLike[str], *, layout: str 
     place = target(path, layout)
     if place.writer is None:
         return (_write_store(place.path, transactions),)
-    unit, store, universe = transactions.unit, transactions.store, transactions.universe
+    unit, store, universe = transactions.unit, transactions.store, transactions.counted
     if unit.baskets > 1:
         raise InputError(
             f"The copy would not tell whose transaction is whose, and a {unit.name} could no longer be protected; "
