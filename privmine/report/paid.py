@@ -12,7 +12,7 @@ from privmine.errors import InputError
 from privmine.exact import amount
 from privmine.ledger import Ledger
 from privmine.ledger.entries import FINISHED, DatasetBudget, Entry
-from privmine.ledger.verification import PAID, UNCHECKED, Claim, Finding, verified
+from privmine.ledger.verification import PAID, UNCHECKED, Claim, PaymentFinding, verified
 from privmine.privacy import Receipt
 from privmine.privacy.guarantee import Guarantee
 from privmine.release import Release
@@ -38,6 +38,11 @@ class NamedRelease:
     def receipt(self) -> Receipt:
         """What it cost."""
         return self.release.receipt
+
+    @property
+    def has_private_items(self) -> bool:
+        """Whether the list of items was found under noise; a note of the receipt says so."""
+        return any("which items occur is private" in note for note in self.receipt.notes)
 
 
 @frozen
@@ -157,7 +162,7 @@ def books_of(releases: Sequence[NamedRelease], ledger: Ledger | None) -> Books:
     return Books(paid, accounts, "" if ledger is None else str(ledger.path), identity or "")
 
 
-def _paid(named: NamedRelease, found: Finding, entries: dict[int, Entry]) -> Paid:
+def _paid(named: NamedRelease, found: PaymentFinding, entries: dict[int, Entry]) -> Paid:
     """What a comparison with the ledger found, and what only the row tells."""
     if found.verdict != PAID or found.row is None:
         return Paid(named, None, found.reason, doubtful=found.verdict != UNCHECKED)
