@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from privmine.planning import Plan, plan
     from privmine.privacy import Receipt
     from privmine.release import Release, load
+    from privmine.release.payments import verify_payments
+    from privmine.release.signatures import sign, signed_by
     from privmine.store.transactions import Transactions
 
 __all__ = [
@@ -42,6 +44,9 @@ __all__ = [
     "mine",
     "plan",
     "read",
+    "sign",
+    "signed_by",
+    "verify_payments",
     "write",
 ]
 
@@ -63,6 +68,9 @@ _HOMES = {
     "mine": "privmine.pipeline",
     "plan": "privmine.planning",
     "read": "privmine.io",
+    "sign": "privmine.release.signatures",
+    "signed_by": "privmine.release.signatures",
+    "verify_payments": "privmine.release.payments",
     "write": "privmine.io",
 }
 

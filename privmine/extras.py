@@ -9,6 +9,7 @@ from privmine.errors import InputError
 
 #: The extra of privmine that installs a package.
 EXTRA_OF = {
+    "cryptography": "signatures",
     "duckdb": "tables",
     "hypothesis": "audit",
     "matplotlib": "plots",
@@ -16,6 +17,7 @@ EXTRA_OF = {
     "pandas": "pandas",
     "polars": "polars",
     "pooch": "datasets",
+    "psycopg": "postgres",
     "pyarrow": "tables",
 }
 

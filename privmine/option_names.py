@@ -14,5 +14,5 @@ READING_OPTIONS = frozenset(
 #: How a release is made: the options of `mine`.
 RUN_OPTIONS = frozenset(
     {"k", "epsilon", "delta", "theta", "k_max", "method", "max_length", "n_public", "strict", "downward_closed"}
-    | {"simulate", "seed", "noise", "observers", "ledger", "dataset", "output", "overwrite", "plain"}
+    | {"simulate", "seed", "noise", "observers", "ledger", "dataset", "account", "part", "output", "overwrite", "plain"}
 )

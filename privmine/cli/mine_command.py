@@ -22,7 +22,6 @@ from privmine.cli.spelling import in_shell
 from privmine.errors import InputError, RunInterrupted, UnknownNameError, UnsavedReleaseError
 from privmine.hooks.registry import registry
 from privmine.io import groceries
-from privmine.ledger import Ledger
 from privmine.pipeline import DEFAULT_METHOD, Pipeline
 from privmine.pipeline.dry_run import DryRun
 from privmine.pipeline.request import Wish
@@ -81,8 +80,12 @@ _research = partial(click.option, panel="Research")
     panel=PIPELINE_PANEL,
     help="Allow this distribution's own queries; can be repeated.",
 )
-@_account("--ledger", type=click.Path(path_type=Path), help="Charge the budget that this ledger file keeps.")
+@_account(
+    "--ledger", metavar="FILE", help="Charge the budget that this ledger keeps: a file, or postgresql://user@host/name."
+)
 @_account("--dataset", help="The name of the data in the ledger.")
+@_account("--account", help="Pay from what this account of the dataset was granted.")
+@_account("--part", help="DATA is the rows of this part of the dataset's people alone: charge only them.")
 @_account("--dry-run", is_flag=True, help="Check everything and show the plan; draw and charge nothing.")
 @_result(
     "--output", "-o", type=click.Path(path_type=Path), help="Save to a .csv, .json, .parquet, .xlsx or .html file."
@@ -147,7 +150,8 @@ def mine(
         if as_json:
             click.echo(to_json(release), nl=False)
         else:
-            show_release(release, wish.output, wish.ledger)
+            show_release(release, wish.output)
+            show_remaining(wish)
         sys.stdout.flush()
     except (OSError, KeyboardInterrupt):
         kept = f"in {wish.output}" if wish.output is not None else _rescued(release)
@@ -220,7 +224,14 @@ def show_dry_run(planned: DryRun) -> None:
         out.print(f"[bold]Ledger:[/] {Guarantee(planned.remaining)} would remain for {text(planned.dataset)}.")
 
 
-def show_release(release: Release, saved: Path | None, ledger: Ledger | None = None) -> None:
+def show_remaining(wish: Wish) -> None:
+    """What the ledger has left for whoever paid."""
+    if wish.ledger is not None and wish.dataset is not None:
+        left = wish.ledger.budget(wish.dataset, account=wish.account, part=wish.part)
+        console().print(f"[bold]Remaining:[/] {Guarantee(left.remaining_epsilon)} for {text(left.label)}")
+
+
+def show_release(release: Release, saved: Path | None) -> None:
     """A table, and the budget below it."""
     out = console()
     heading = f"{percent(DEFAULT_LEVEL)} interval"
@@ -249,9 +260,6 @@ def show_release(release: Release, saved: Path | None, ledger: Ledger | None = N
         charges.add_row(charge.cost.number, text(stage), text(charge.query), text(charge.mechanism + charge.caveat))
     out.print(charges)
     _print_statements(out, receipt.foot())
-    if ledger is not None and receipt.dataset is not None:
-        remaining = ledger.budget(receipt.dataset).remaining_epsilon
-        out.print(f"[bold]Remaining:[/] {Guarantee(remaining)} for {text(receipt.dataset)}")
     if saved is not None:
         out.print(f"[bold]Saved:[/] {text(saved)}")
 

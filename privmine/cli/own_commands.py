@@ -48,8 +48,10 @@ OWN_COMMANDS = (
     (
         "budget",
         "privmine.cli.budget_command:budget",
-        "Keep the privacy budget of your datasets in a ledger file.",
+        "Keep the privacy budget of your datasets in a ledger.",
     ),
+    ("sign", "privmine.cli.sign_command:sign", "Sign RELEASE, so that others can tell that it is unchanged."),
+    ("verify", "privmine.cli.sign_command:verify", "Tell whether RELEASE is unchanged since its signer signed it."),
     (
         "audit",
         "privmine.cli.audit_command:audit",

@@ -78,7 +78,7 @@ _answer = partial(click.option, panel="What else to show")
     help='Find the ε for what you want to learn: "tell 2 % from 3 %" or "find everything above 2 %".',
 )
 @_answer("--runs", type=int, help="How often to simulate each question.  [default: until the answer is known well]")
-@_answer("--ledger", type=click.Path(path_type=Path), help="Show what this ledger would have left.")
+@_answer("--ledger", metavar="FILE", help="Show what this ledger would have left.")
 @_answer("--dataset", help="The name of the data in the ledger.")
 @_answer("--plot", "picture", type=click.Path(path_type=Path), help="Draw errors over ε: .png, .svg or .pdf.")
 @_answer("--json", "as_json", is_flag=True, help="Print the plan as JSON.")

@@ -10,8 +10,9 @@ from privmine.cli.screen import console, text
 from privmine.errors import InputError
 from privmine.files import spare, written
 from privmine.ledger import Ledger
-from privmine.release import Release, load
+from privmine.release import load
 from privmine.release.release_files import check_output
+from privmine.release.signatures import read_signers, signed_by
 from privmine.report.audit_verdicts import read_verdicts
 from privmine.report.contents import Contents
 from privmine.report.fill_ins import WANTED, Filled
@@ -33,6 +34,13 @@ _FORMATS = (".html",)
     help="What `privmine audit --json` wrote; may be repeated.",
 )
 @click.option(
+    "--signer",
+    "signers",
+    type=click.Path(path_type=Path),
+    metavar="KEYS",
+    help="The public key that you trust, or a list of them: checks the signatures of the releases.",
+)
+@click.option(
     "--fill",
     "fills",
     multiple=True,
@@ -45,6 +53,7 @@ def report(
     releases: tuple[Path, ...],
     ledger: str | None,
     audits: tuple[Path, ...],
+    signers: Path | None,
     fills: tuple[str, ...],
     output: Path,
     overwrite: bool,
@@ -61,7 +70,7 @@ def report(
     spare(output, [*releases, *audits, *([ledger] if ledger else [])])
     check_output(output, overwrite, _FORMATS)
     verdicts = [verdict for path in audits for verdict in read_verdicts(path)]
-    named = [NamedRelease(name, release) for name, release in loaded(releases).items()]
+    named = [_named(path, name, signers) for path, name in _names(releases).items()]
     books = books_of(named, None if ledger is None else Ledger(ledger))
     save_text(output, page(Contents(books, now(), filled, tuple(verdicts))))
     for doubt in books.doubts:
@@ -72,12 +81,23 @@ def report(
     out.print(f"[bold]Saved:[/] {text(output)}")
 
 
-def loaded(paths: tuple[Path, ...]) -> dict[str, Release]:
-    """Releases by the names of their files, with as much of the path as tells them apart."""
+def _names(paths: tuple[Path, ...]) -> dict[Path, str]:
+    """The names of files, with as much of the path as tells them apart."""
     if len(set(paths)) < len(paths):
         raise InputError("A release was named twice. Name each once.")
     short = len({path.name for path in paths}) == len(paths)
-    return {path.name if short else str(path): load(path) for path in paths}
+    return {path: path.name if short else str(path) for path in paths}
+
+
+def _named(path: Path, name: str, signers: Path | None) -> NamedRelease:
+    release = load(path)
+    if signers is None:
+        return NamedRelease(name, release)
+    read_signers(signers)  # keys that cannot be read are no doubt about the release
+    try:
+        return NamedRelease(name, release, f"{name} is unchanged since {signed_by(path, signers)} signed it.")
+    except InputError as error:
+        return NamedRelease(name, release, str(error), unchanged=False)
 
 
 def save_text(path: Path, content: str) -> None:

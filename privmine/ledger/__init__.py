@@ -1,8 +1,9 @@
 """The persistent budget ledger: what each dataset may cost, and what it has cost, over its whole life.
 
-The modules, from the file upwards: `file` keeps rows in SQLite, `chain` notices altered ones, `book`
-adds them up, `checks` refuses unusable input, `values` is what users see, and `ledger` is the desk
-at which they ask.
+The modules, from the bottom upwards: `chain` notices altered rows, `details` is what rows say of who wrote them,
+`shares` and `book` add them up, `storage` is the interface of what keeps them, `file` does so in SQLite and
+`postgres_storage` in PostgreSQL, `checks` refuses unusable input, `entries` is what users see, and `ledger` is the
+desk at which they ask.
 """
 
 from privmine.ledger.entries import APPROXIMATE, PURE, DatasetBudget, Entry, LedgerCharge

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from fractions import Fraction
 
 from attrs import define, field
@@ -13,6 +13,7 @@ from privmine.errors import UnknownNameError
 from privmine.ledger.chain import AlteredError, Row
 from privmine.ledger.details import read_details
 from privmine.ledger.entries import FAILED, FINISHED, TRANSACTION, UNFINISHED, DatasetBudget, Entry
+from privmine.ledger.shares import Shares
 
 #: Begins the fingerprint of a source. Earlier versions of privmine wrote fingerprints of the data's content, without
 #: it; those are kept, because checksums are computed from them, and never compared with anything.
@@ -45,17 +46,19 @@ class Book:
     """All that the rows say.
 
     Attributes:
-        budgets: the budget of each dataset, in the order of their creation.
+        shares: what is left of each dataset and to whom, in the order of their creation.
         charges: the row of each charge, by its number.
         endings: the event that ended a charge, by the number of the charge.
-        sources: the first keyed fingerprint of a source that was recorded for a dataset.
+        sources: the first keyed fingerprint of a source that was recorded for a dataset and a part of it.
+        tokens: the row of a charge by the token that its caller chose at random.
         rows: the rows themselves.
     """
 
-    budgets: dict[str, DatasetBudget] = field(factory=dict)
+    shares: dict[str, Shares] = field(factory=dict)
     charges: dict[int, Row] = field(factory=dict)
     endings: dict[int, str] = field(factory=dict)
-    sources: dict[str, str] = field(factory=dict, repr=False)
+    sources: dict[tuple[str, str], str] = field(factory=dict, repr=False)
+    tokens: dict[str, Row] = field(factory=dict, repr=False)
     rows: list[Row] = field(factory=list, repr=False)
 
     @classmethod
@@ -63,63 +66,82 @@ class Book:
         """Add up rows whose checksums are right. Rows that privmine would not have written are refused."""
         book = cls()
         for row in rows:
-            if not f"{row.dataset}{row.note}{row.unit or ''}".isprintable():
-                raise AlteredError(f"row {row.sequence} has text that privmine does not write")
-            if row.unit is not None and row.event != "init":
-                raise AlteredError(f"row {row.sequence} names a unit, which only the budget has")
-            read_details(row.details)
-            match row.event:
-                case "init":
-                    book._open_budget(row)
-                case "charge":
-                    book._add_charge(row)
-                case "finished" | "failed":
-                    book._end_charge(row)
-                case _:
-                    raise AlteredError(f"row {row.sequence} has an unknown event")
+            book._add(row, read_details(row.details))
             book.rows.append(row)
         return book
 
-    def budget(self, name: str) -> DatasetBudget:
-        """The budget of a dataset that must exist."""
+    def share(self, name: str) -> Shares:
+        """What is left of a dataset that must exist."""
         try:
-            return self.budgets[name]
+            return self.shares[name]
         except KeyError:
             raise UnknownNameError(
                 "dataset in the ledger",
                 name,
-                self.budgets,
+                self.shares,
                 hint="Give it a budget with `privmine budget init` or `Ledger.init`.",
             ) from None
+
+    def latest(self, name: str) -> datetime | None:
+        """The time of the latest row of a dataset: no clock that is behind it is right."""
+        return max((_read_time(row.time) for row in self.rows if row.dataset == name), default=None)
 
     def entries(self, dataset: str | None = None) -> tuple[Entry, ...]:
         """The log, of one dataset or of all."""
         return tuple(self._entry(row) for row in self.rows if dataset is None or row.dataset == dataset)
 
-    def _open_budget(self, row: Row) -> None:
-        if row.dataset in self.budgets or row.epsilon is None or row.unit == TRANSACTION:
-            raise AlteredError(f"row {row.sequence} cannot open a budget")
-        delta = None if row.delta is None else read_fraction(row.delta)
-        self.budgets[row.dataset] = DatasetBudget(
-            name=row.dataset,
-            total_epsilon=read_fraction(row.epsilon),
-            total_delta=delta,
-            spent_epsilon=Fraction(0),
-            spent_delta=None if delta is None else Fraction(0),
-            unit=TRANSACTION if row.unit is None else row.unit,
-        )
+    def _add(self, row: Row, details: dict[str, str]) -> None:
+        if not f"{row.dataset}{row.note}{row.unit or ''}".isprintable():
+            raise AlteredError(f"row {row.sequence} has text that privmine does not write")
+        if row.unit is not None and row.event != "init":
+            raise AlteredError(f"row {row.sequence} names a unit, which only the budget has")
+        if row.event == "init":
+            self._open_budget(row, details)
+            return
+        shares = self.shares.get(row.dataset)
+        if shares is None:
+            raise AlteredError(f"row {row.sequence} is about a dataset that has no budget")
+        if row.event in ("finished", "failed"):
+            self._end_charge(row)
+            return
+        if row.event == "revoke" or (row.event == "grow" and details.get("people") == "same"):
+            amounts = None
+        elif row.epsilon is None or (shares.first.total_delta is None) != (row.delta is None):
+            raise AlteredError(f"row {row.sequence} has an amount that is none of the budget's definition")
+        else:
+            amounts = read_fraction(row.epsilon), None if row.delta is None else read_fraction(row.delta)
+        try:
+            after = _after(shares, row.event, amounts, details)
+        except (UnknownNameError, ValueError):
+            after = None
+        if after is None:
+            raise AlteredError(f"row {row.sequence} has an event that does not fit what is before it")
+        if after.overdrawn is not None:
+            raise AlteredError(f"row {row.sequence} takes more than there was")
+        self.shares[row.dataset] = after
+        if row.event == "charge":
+            self.charges[row.sequence] = row
+            if details.get("token"):
+                self.tokens[details["token"]] = row
+            if row.fingerprint is not None and row.fingerprint.startswith(PUBLIC):
+                self.sources.setdefault((row.dataset, details.get("part", "")), row.fingerprint)
 
-    def _add_charge(self, row: Row) -> None:
-        budget = self.budgets.get(row.dataset)
-        if budget is None or row.epsilon is None or (budget.spent_delta is None) != (row.delta is None):
-            raise AlteredError(f"row {row.sequence} charges a dataset that has no such budget")
-        budget = budget.charged(read_fraction(row.epsilon), None if row.delta is None else read_fraction(row.delta))
-        if budget.remaining_epsilon < 0 or (budget.remaining_delta or 0) < 0:
-            raise AlteredError(f"row {row.sequence} charges more than there was")
-        self.budgets[row.dataset] = budget
-        self.charges[row.sequence] = row
-        if row.fingerprint is not None and row.fingerprint.startswith(PUBLIC):
-            self.sources.setdefault(row.dataset, row.fingerprint)
+    def _open_budget(self, row: Row, details: dict[str, str]) -> None:
+        if row.dataset in self.shares or row.epsilon is None or row.unit == TRANSACTION:
+            raise AlteredError(f"row {row.sequence} cannot open a budget")
+        try:
+            until = date.fromisoformat(details["until"]) if "until" in details else None
+        except ValueError:
+            raise AlteredError(f"row {row.sequence} has a date that is none") from None
+        self.shares[row.dataset] = Shares.of(
+            DatasetBudget.of(
+                row.dataset,
+                read_fraction(row.epsilon),
+                None if row.delta is None else read_fraction(row.delta),
+                unit=TRANSACTION if row.unit is None else row.unit,
+                until=until,
+            )
+        )
 
     def _end_charge(self, row: Row) -> None:
         charge = None if row.charge is None else self.charges.get(row.charge)
@@ -139,11 +161,9 @@ class Book:
             delta=None if row.delta is None else read_fraction(row.delta),
             note=row.note,
             state=self._state(row),
-            unit=self.budgets[row.dataset].unit,
-            by=details.get("by", ""),
-            host=details.get("host", ""),
-            origin=details.get("origin", ""),
+            unit=self.shares[row.dataset].first.unit,
             checksum=row.checksum,
+            **{name: details.get(name, "") for name in ("by", "host", "origin", "account", "part", "people", "until")},
         )
 
     def _state(self, row: Row) -> str:
@@ -151,6 +171,30 @@ class Book:
             return ""
         ending = self.endings.get(row.sequence)
         return UNFINISHED if ending is None else FINISHED if ending == "finished" else FAILED
+
+
+def _after(
+    shares: Shares, event: str, amounts: tuple[Fraction, Fraction | None] | None, details: dict[str, str]
+) -> Shares | None:
+    """What an event leaves to whom; None if it cannot happen."""
+    account, part = details.get("account", ""), details.get("part", "")
+    if event == "revoke":
+        return shares.revoked(account)
+    if amounts is None:
+        return shares  # rows of the same people: what they have lost stays as it is
+    epsilon, delta = amounts
+    match event:
+        case "charge":
+            shares.payers(account, part)
+            return shares.charged(epsilon, delta, account, part)
+        case "grant" if account and account not in shares.accounts:
+            return shares.granted(account, epsilon, delta)
+        case "grow" if part and part not in shares.everybody and details.get("people") == "new":
+            return shares.grown(part, epsilon, delta)
+        case "renew" if shares.first.until is not None:
+            until = date.fromisoformat(details.get("until", ""))
+            return shares.renewed(epsilon, delta, until) if until > shares.first.until else None
+    return None
 
 
 def _read_time(text: str) -> datetime:

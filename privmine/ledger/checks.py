@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date, datetime
 from fractions import Fraction
 from typing import Any
 from unicodedata import normalize
@@ -22,6 +23,26 @@ MOST_BITS = 4096
 def dataset_name(value: Any) -> str:
     """Check a dataset's name; two spellings that look the same become the same name."""
     return _name(value, "A dataset's name")
+
+
+def account_name(value: Any) -> str:
+    """Check the name of an account."""
+    return _name(value, "An account's name")
+
+
+def part_name(value: Any) -> str:
+    """Check the name of the people who came to a dataset later."""
+    return _name(value, "The name of a part")
+
+
+def last_day(value: Any) -> date:
+    """Check the last day of a period."""
+    if isinstance(value, date) and not isinstance(value, datetime):
+        return value
+    try:
+        return date.fromisoformat(value)
+    except (TypeError, ValueError):
+        raise InputError(f"The last day of a period must be a date such as 2027-12-31, not {value!a}.") from None
 
 
 def unit_name(value: Any) -> str:
@@ -90,6 +111,51 @@ def refuse_mixing(budget: DatasetBudget, delta: Fraction | None) -> None:
         )
 
 
+def refuse_past(last: date, today: date) -> None:
+    """Refuse a period that has ended before it begins."""
+    if last < today:
+        raise InputError(
+            f"{last} is in the past: it is {today} now (UTC). Nothing was changed. Name a day that is still to come."
+        )
+
+
+def refuse_renewal(budget: DatasetBudget, last: date, today: date) -> None:
+    """Refuse a new period of a budget that has none, before the last one has ended, or that is already over."""
+    if budget.until is None:
+        raise InputError(
+            f"The budget of {budget.name!r} was opened without a period, for the whole life of the data. It cannot be "
+            "renewed."
+        )
+    if last <= budget.until:
+        raise InputError(
+            f"The period of {budget.name!r} lasts until {budget.until} already. Nothing was changed. Name a later day."
+        )
+    if today <= budget.until:
+        raise InputError(
+            f"The period of {budget.name!r} lasts until {budget.until}, and it is {today} now (UTC). Nothing was "
+            "changed. Renew it after that day."
+        )
+    refuse_past(last, today)
+
+
+def refuse_after_period(budget: DatasetBudget, today: date) -> None:
+    """Refuse a charge after the last day of the budget's period."""
+    if budget.until is not None and today > budget.until:
+        raise InputError(
+            f"The period of the budget of {budget.name!r} ended on {budget.until}. Nothing was charged. Open the next "
+            "one with `privmine budget renew` or `Ledger.renew`."
+        )
+
+
+def refuse_small_part(budget: DatasetBudget) -> None:
+    """Refuse new people whose budget does not cover what accounts may spend on everybody."""
+    if budget.is_overdrawn:
+        raise InputError(
+            f"Accounts of {budget.name!r} may still spend ε = {amount(budget.reserved_epsilon)} on everybody, the new "
+            "people included. Nothing was changed. Give the new people at least that much, in ε and in δ."
+        )
+
+
 def refuse_another_unit(budget: DatasetBudget, unit: str) -> None:
     """Refuse a charge for a run that protects another unit than the dataset's budget."""
     if unit == budget.unit:
@@ -109,10 +175,10 @@ def refuse_another_unit(budget: DatasetBudget, unit: str) -> None:
 def refuse_overspending(budget: DatasetBudget, epsilon: Fraction, delta: Fraction | None) -> None:
     """Refuse a charge that exceeds what is left, in ε or in δ."""
     _of_bearable_size(budget.spent_epsilon + epsilon, "The sum of all charged ε")
-    _refuse_excess(budget.name, "ε", epsilon, budget.remaining_epsilon, budget.total_epsilon)
+    _refuse_excess(budget.label, "ε", epsilon, budget.remaining_epsilon, budget.total_epsilon)
     if delta is not None and budget.remaining_delta is not None and budget.total_delta is not None:
         _of_bearable_size(budget.total_delta - budget.remaining_delta + delta, "The sum of all charged δ")
-        _refuse_excess(budget.name, "δ", delta, budget.remaining_delta, budget.total_delta)
+        _refuse_excess(budget.label, "δ", delta, budget.remaining_delta, budget.total_delta)
 
 
 def _refuse_excess(name: str, symbol: str, requested: Fraction, remaining: Fraction, total: Fraction) -> None:
@@ -121,7 +187,7 @@ def _refuse_excess(name: str, symbol: str, requested: Fraction, remaining: Fract
     advice = (
         f"Ask for at most {symbol} = {amount(remaining)}."
         if remaining
-        else "Nothing more can be released from this dataset: a spent budget does not come back."
+        else "Nothing more can be released from this budget: what is spent does not come back."
     )
     raise BudgetError(
         f"A charge of {symbol} = {amount(requested)} exceeds the budget of {name!r}: {symbol} = "

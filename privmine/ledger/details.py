@@ -15,7 +15,7 @@ from privmine.ledger.chain import AlteredError
 from privmine.printable import printable
 
 #: What a row can say. A row with another word is of a later version, and would be counted wrongly by this one.
-KNOWN = frozenset({"by", "host", "origin", "token"})
+KNOWN = frozenset({"account", "by", "host", "origin", "part", "people", "token", "until"})
 _LONGEST = 1000
 
 

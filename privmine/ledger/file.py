@@ -12,14 +12,15 @@ import sqlite3
 import stat
 import tempfile
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
 
-from attrs import astuple, define, evolve, field
+from attrs import astuple, define, frozen
 
 from privmine.errors import LedgerError
 from privmine.ledger.book import Book
 from privmine.ledger.chain import AlteredError, Head, Row, read_head, read_row, verify
+from privmine.ledger.storage import Page
 
 APPLICATION_ID = 0x70764C64  # "pvLd"
 #: The format of a new ledger, which every ledger gets with the next row that is written to it. Versions of privmine
@@ -41,46 +42,47 @@ _SCHEMAS = {
 _DAMAGE = (sqlite3.Error, OverflowError, UnicodeError, MemoryError)
 
 
+@frozen
+class FileStorage:
+    """A ledger in a file."""
+
+    path: Path
+
+    def create(self) -> None:
+        """See `Storage`."""
+        create(self.path)
+
+    def reading(self, timeout: float) -> AbstractContextManager[Page]:
+        """See `Storage`. A read lock until the end, so that rows and head are of one moment."""
+        return _transaction(self.path, timeout, begin="BEGIN")
+
+    def writing(self, timeout: float) -> AbstractContextManager[Page]:
+        """See `Storage`.
+
+        IMMEDIATE takes the one write lock before anything is read: what the sum is computed from cannot change until
+        the charge is in.
+        """
+        return _transaction(self.path, timeout, begin="BEGIN IMMEDIATE")
+
+
 @define
-class Page:
-    """The ledger within one transaction: what it says, and where to write the next row."""
+class _Pen:
+    """Writes rows within one transaction, and brings the file to the present format before the first one."""
 
-    book: Book
-    head: Head = field(repr=False)
-    _connection: sqlite3.Connection = field(repr=False)
-    _format: int
+    connection: sqlite3.Connection
+    format: int
 
-    def append(self, row: Row) -> Row:
-        """Write a row after the last one, and return it with its number and checksum."""
-        sealed, self.head = self.head.followed_by(evolve(row, sequence=self.head.count + 1))
-        if self._format < FORMAT:
+    def write(self, sealed: Row, head: Head) -> None:
+        if self.format < FORMAT:
             # Within the transaction: another process sees the old format, or the new one with its row.
-            for column in _ADDED[FORMAT][len(_ADDED[self._format]) :]:
-                self._connection.execute(f"ALTER TABLE entries ADD COLUMN {column}")
-            self._connection.execute(f"PRAGMA user_version = {FORMAT}")
-            self._format = FORMAT
+            for column in _ADDED[FORMAT][len(_ADDED[self.format]) :]:
+                self.connection.execute(f"ALTER TABLE entries ADD COLUMN {column}")
+            self.connection.execute(f"PRAGMA user_version = {FORMAT}")
+            self.format = FORMAT
         values = astuple(sealed)
         places = ", ".join("?" for _ in values)
-        self._connection.execute(f"INSERT INTO entries VALUES ({places})", values)  # noqa: S608 - question marks
-        self._connection.execute("UPDATE head SET count = ?, checksum = ?", (self.head.count, self.head.checksum))
-        return sealed
-
-
-@contextmanager
-def reading(path: Path, timeout: float) -> Iterator[Page]:
-    """The verified ledger, to look at."""
-    # A read lock until the end, so that rows and head are of one moment.
-    with _transaction(path, timeout, begin="BEGIN") as page:
-        yield page
-
-
-@contextmanager
-def writing(path: Path, timeout: float) -> Iterator[Page]:
-    """The verified ledger, to append to: all of it committed at the end, or none of it after an error."""
-    # IMMEDIATE takes the one write lock before anything is read: what the sum is computed from cannot
-    # change until the charge is in.
-    with _transaction(path, timeout, begin="BEGIN IMMEDIATE") as page:
-        yield page
+        self.connection.execute(f"INSERT INTO entries VALUES ({places})", values)  # noqa: S608 - question marks
+        self.connection.execute("UPDATE head SET count = ?, checksum = ?", (head.count, head.checksum))
 
 
 @contextmanager
@@ -229,7 +231,7 @@ def _verified_page(path: Path, connection: sqlite3.Connection) -> Page:
         stored = connection.execute("SELECT * FROM entries ORDER BY sequence").fetchall()
         rows = [read_row(values) for values in stored]
         verify(head, rows)
-        return Page(Book.replay(rows), head, connection, version)
+        return Page(Book.replay(rows), head, _Pen(connection, version).write)
     except AlteredError as error:
         raise _altered(path, str(error)) from None
 

@@ -1,10 +1,12 @@
-"""Budgets in a file: open, charge and look up."""
+"""The desk at which budgets are opened, shared, charged and looked up."""
 
 from __future__ import annotations
 
-import hmac
-import warnings
-from datetime import UTC, datetime
+import secrets
+import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from datetime import date
 from fractions import Fraction
 from html import escape
 from math import isfinite
@@ -13,34 +15,36 @@ from typing import Any
 
 from attrs import field, frozen
 
-from privmine.errors import InputError, PrivmineError, PrivmineWarning
+from privmine.errors import InputError, LedgerError, PrivmineError
 from privmine.ledger import checks
-from privmine.ledger.book import PUBLIC, write_fraction
-from privmine.ledger.chain import Row
-from privmine.ledger.details import shortened, who_and_where, write_details
 from privmine.ledger.entries import TRANSACTION, DatasetBudget, Entry, LedgerCharge
 from privmine.ledger.export import log_text
-from privmine.ledger.file import Page, create, reading, writing
+from privmine.ledger.file import FileStorage
+from privmine.ledger.new_rows import keyed, new_row, warn_of_another
+from privmine.ledger.shares import Shares
+from privmine.ledger.storage import Address, OutcomeUnknownError, Page, Storage, place_of
 from privmine.printable import printable
 from privmine.privacy.guarantee import Guarantee
 from privmine.privacy.payment import Payment
 
+#: What rows that came to a dataset are of.
+NEW, SAME = "new", "same"
 _LONGEST_WAIT = 24 * 60 * 60.0
 
 
 @frozen(repr=False)
 class Ledger:
-    """The budgets of datasets in one file, counted over their whole life.
+    """The budgets of datasets in one file or database, counted over their whole life.
 
     A release is charged before anything is drawn for it, and a charge is never taken back. Making a
     `Ledger` does not touch the file; only `init` creates one.
 
     Attributes:
-        path: the file.
+        path: the file, or the address of a database of PostgreSQL: "postgresql://user@host/name".
         timeout: how many seconds to wait for another process that is writing to it.
     """
 
-    path: Path = field(converter=Path)
+    path: Path | Address = field(converter=place_of)
     timeout: float = field(default=30.0, converter=float, kw_only=True)
 
     @timeout.validator
@@ -55,7 +59,7 @@ class Ledger:
         except PrivmineError:
             budgets = ()
         rows = [
-            f"  {budget.name}: {Guarantee(budget.remaining_epsilon)} left of {Guarantee(budget.total_epsilon)}"
+            f"  {budget.label}: {Guarantee(budget.remaining_epsilon)} left of {Guarantee(budget.total_epsilon)}"
             for budget in budgets
         ]
         return "\n".join([f"Ledger({str(self.path)!r})", *rows])
@@ -67,7 +71,7 @@ class Ledger:
         except PrivmineError:
             budgets = ()
         rows = "".join(
-            f"<tr><td>{escape(printable(budget.name))}</td><td>{escape(printable(budget.unit))}</td>"
+            f"<tr><td>{escape(printable(budget.label))}</td><td>{escape(printable(budget.unit))}</td>"
             f"<td>{Guarantee(budget.total_epsilon)}</td><td>{Guarantee(budget.spent_epsilon)}</td>"
             f"<td>{Guarantee(budget.remaining_epsilon)}</td></tr>"
             for budget in budgets
@@ -79,9 +83,16 @@ class Ledger:
         )
 
     def init(
-        self, dataset: str, epsilon: Any, delta: Any = None, *, unit: str = TRANSACTION, note: str = ""
+        self,
+        dataset: str,
+        epsilon: Any,
+        delta: Any = None,
+        *,
+        unit: str = TRANSACTION,
+        note: str = "",
+        until: date | str | None = None,
     ) -> DatasetBudget:
-        """Give a dataset a total budget, for good; the file is created if there is none.
+        """Give a dataset a total budget, for good; the ledger is created if there is none.
 
         Args:
             dataset: the name by which releases will be charged.
@@ -90,44 +101,165 @@ class Ledger:
             unit: who every release protects: "transaction", or the column that tells whose a
                 transaction is, such as "customer_id". How many baskets of each count may differ.
             note: a line for the log.
+            until: the last day (UTC) of the first period. Left out, the budget is for the whole life of the dataset
+                and cannot be renewed.
 
         Raises:
             InputError: an amount or the name is not usable, or the name is taken.
-            LedgerError: the file cannot be used.
+            LedgerError: the ledger cannot be used.
         """
         name = checks.dataset_name(dataset)
         total_epsilon = checks.epsilon_amount(epsilon, "The total ε")
         total_delta = checks.delta_amount(delta, "The total δ")
         unit = checks.unit_name(unit)
         note = checks.note_text(note)
-        create(self.path)
-        with writing(self.path, self.timeout) as page:
-            if name in page.book.budgets:
+        last = None if until is None else checks.last_day(until)
+        storage_of(self.path).create()
+        with self._writing() as page:
+            if name in page.book.shares:
                 raise InputError(
                     f"The dataset {name!r} already has a budget in {self.path}, and a budget cannot "
                     "be changed. Use it as it is, or choose another name for other data."
                 )
+            if last is not None:
+                checks.refuse_past(last, page.now.date())
             stored = None if unit == TRANSACTION else unit
-            page.append(_row("init", name, total_epsilon, total_delta, note=note, unit=stored))
-        spent_delta = None if total_delta is None else Fraction(0)
-        return DatasetBudget(name, total_epsilon, total_delta, Fraction(0), spent_delta, unit)
+            day = "" if last is None else last.isoformat()
+            page.append(
+                new_row("init", name, total_epsilon, total_delta, note=note, unit=stored, details={"until": day})
+            )
+        return DatasetBudget.of(name, total_epsilon, total_delta, unit=unit, until=last)
+
+    def grant(self, dataset: str, to: str, epsilon: Any, delta: Any = None, *, note: str = "") -> DatasetBudget:
+        """Give an account a part of a dataset's budget. It is set aside at once: nobody else can spend it.
+
+        Args:
+            dataset: a dataset that `init` gave a budget.
+            to: a name for the account, which must be new to the dataset.
+            epsilon: the ε that the account may spend.
+            delta: its δ, if and only if the dataset's budget has one.
+            note: a line for the log.
+
+        Raises:
+            BudgetError: more than the dataset has left.
+            InputError: an amount or the name is not usable, or the name is taken.
+        """
+        name, account = checks.dataset_name(dataset), checks.account_name(to)
+        granted = checks.epsilon_amount(epsilon, "The ε of a grant"), checks.delta_amount(delta, "The δ of a grant")
+        note = checks.note_text(note)
+
+        def decide(shares: Shares, _: Page) -> Shares:
+            if account in shares.accounts:
+                raise InputError(
+                    f"{name!r} already has an account named {account!r}, and a grant cannot be changed. Choose another "
+                    "name for a further grant."
+                )
+            self._refuse_uncovered(shares.payers(), *granted)
+            return shares.granted(account, *granted)
+
+        return self._decide(name, decide, "grant", *granted, note=note, account=account).accounts[account]
+
+    def revoke(self, dataset: str, account: str, *, note: str = "") -> DatasetBudget:
+        """Give what an account has not spent back to its dataset; what it has spent stays spent."""
+        name, account = checks.dataset_name(dataset), checks.account_name(account)
+        note = checks.note_text(note)
+        shares = self._decide(name, lambda found, _: found.revoked(account), "revoke", note=note, account=account)
+        return shares.first
+
+    def renew(
+        self, dataset: str, until: date | str, epsilon: Any = None, delta: Any = None, *, note: str = ""
+    ) -> DatasetBudget:
+        """Open the next period of a dataset whose budget was opened with one, after the last period has ended.
+
+        What was spent stays spent: everybody in the data has lost the sum of all periods. What was not spent lapses,
+        also what accounts have left, so that grants are given anew.
+
+        Args:
+            dataset: a dataset whose budget was opened with `until`.
+            until: the last day (UTC) of the new period.
+            epsilon: the ε of the new period.
+            delta: its δ, if and only if the dataset's budget has one.
+            note: a line for the log.
+
+        Raises:
+            InputError: the dataset has no periods, the last one has not ended, or the date is not after it.
+        """
+        name, last = checks.dataset_name(dataset), checks.last_day(until)
+        if epsilon is None:
+            raise InputError("Specify the ε of the new period.")
+        given = checks.epsilon_amount(epsilon, "The ε of a period"), checks.delta_amount(delta, "The δ of a period")
+        note = checks.note_text(note)
+
+        def decide(shares: Shares, page: Page) -> Shares:
+            checks.refuse_mixing(shares.first, given[1])
+            checks.refuse_renewal(shares.first, last, _today(page, name))
+            return shares.renewed(*given, last)
+
+        return self._decide(name, decide, "renew", *given, note=note, until=last.isoformat()).first
+
+    def grow(
+        self, dataset: str, people: str, part: str = "", epsilon: Any = None, delta: Any = None, *, note: str = ""
+    ) -> DatasetBudget:
+        """Note that rows came to a dataset, and say whose they are.
+
+        Rows of people who are in the data already change nothing: those people have lost what was spent. New people
+        have lost nothing yet, so they become a part with a budget of its own. A release of all rows is then charged to
+        all parts; one of the rows of a part alone, `charge(…, part=…)`, to that part only.
+
+        Args:
+            dataset: a dataset that `init` gave a budget.
+            people: "new" if nobody of the new rows is in the data already, else "same". If you do not know: "same".
+            part: a name for new people.
+            epsilon: the ε that all releases may cost them.
+            delta: their δ, if and only if the dataset's budget has one.
+            note: a line for the log.
+        """
+        name, note = checks.dataset_name(dataset), checks.note_text(note)
+        if people == SAME:
+            if part or epsilon is not None or delta is not None:
+                raise InputError(
+                    "Rows of the same people get no budget of their own: what was spent on those people stays spent. "
+                    "Leave out the part, ε and δ."
+                )
+            return self._decide(name, lambda shares, _: shares, "grow", note=note, people=SAME).first
+        if people != NEW:
+            raise InputError(
+                'Say whose rows came: "new" if nobody of them is in the data already, "same" if somebody may be.'
+            )
+        part = checks.part_name(part)
+        if epsilon is None:
+            raise InputError("Specify the ε of the new people.")
+        given = checks.epsilon_amount(epsilon, "The ε of a part"), checks.delta_amount(delta, "The δ of a part")
+
+        def decide(shares: Shares, _: Page) -> Shares:
+            if part in shares.everybody:
+                raise InputError(f"{name!r} already has a part named {part!r}. Choose another name.")
+            checks.refuse_mixing(shares.first, given[1])
+            grown = shares.grown(part, *given)
+            checks.refuse_small_part(grown.everybody[part])
+            return grown
+
+        return self._decide(name, decide, "grow", *given, note=note, people=NEW, part=part).everybody[part]
 
     @property
     def identity(self) -> str:
         """What receipts call this ledger; it was chosen at random when the ledger was created."""
-        with reading(self.path, self.timeout) as page:
+        with self._reading() as page:
             return page.head.identity
 
-    def budget(self, dataset: str) -> DatasetBudget:
-        """The budget of one dataset."""
+    def budget(self, dataset: str, *, account: str | None = None, part: str | None = None) -> DatasetBudget:
+        """The budget of a dataset, or of an account or a part of it.
+
+        Where a dataset has parts and none is named, it is that of the part that has the least left.
+        """
         name = checks.dataset_name(dataset)
-        with reading(self.path, self.timeout) as page:
-            return page.book.budget(name)
+        with self._reading() as page:
+            return page.book.share(name).tightest(*_named(account, part))
 
     def show(self) -> tuple[DatasetBudget, ...]:
-        """The budgets of all datasets, in the order in which they were created."""
-        with reading(self.path, self.timeout) as page:
-            return tuple(page.book.budgets.values())
+        """The budgets of all datasets, in the order in which they were created; each with its parts and accounts."""
+        with self._reading() as page:
+            return tuple(budget for shares in page.book.shares.values() for budget in shares)
 
     def log(self, dataset: str | None = None) -> tuple[Entry, ...]:
         """Everything that happened, of one dataset or of all, oldest first."""
@@ -138,17 +270,25 @@ class Ledger:
         return log_text(format, *self._look_up(dataset))
 
     def check(
-        self, dataset: str, epsilon: Any, delta: Any = None, *, unit: str = TRANSACTION, source: str = ""
+        self,
+        dataset: str,
+        epsilon: Any,
+        delta: Any = None,
+        *,
+        unit: str = TRANSACTION,
+        source: str = "",
+        account: str | None = None,
+        part: str | None = None,
     ) -> DatasetBudget:
         """What a charge would leave of a dataset's budget. What `charge` would refuse is refused; nothing is charged.
 
         Args, errors and the warning are those of `charge`.
         """
-        order = name, *_ = _order(dataset, epsilon, delta, unit)
-        with reading(self.path, self.timeout) as page:
-            after = _after(page, *order)
-            _warn_of_another(page, name, _keyed(page, source))
-        return after
+        order = _Order.of(dataset, epsilon, delta, unit, account, part)
+        with self._reading() as page:
+            after = self._after(page, order)
+            warn_of_another(page, order.name, order.part, keyed(page, source), stacklevel=3)
+        return after.tightest(order.account, order.part)
 
     def charge(
         self,
@@ -160,6 +300,8 @@ class Ledger:
         note: str = "",
         source: str = "",
         origin: str = "",
+        account: str | None = None,
+        part: str | None = None,
     ) -> LedgerCharge:
         """Charge a release, before anything is drawn for it. When this returns, the charge is on disk.
 
@@ -173,24 +315,31 @@ class Ledger:
                 on its content. Another source than that of the dataset's first charge gives a warning. Only
                 a keyed hash is kept, in the ledger file and nowhere else.
             origin: what the log shows of the source, in public words such as the name of a file.
+            account: the account that pays, from what `grant` gave it.
+            part: the part whose rows alone are released; by default the release is of all rows.
 
         Raises:
             BudgetError: more than is left; the error has `requested` and `remaining`.
-            UnknownNameError: the dataset has no budget.
+            UnknownNameError: the dataset has no budget, or no such account or part.
             InputError: an amount is not usable, or of another privacy definition or unit than the dataset's.
-            LedgerError: the file cannot be used; nothing was charged.
+            LedgerError: the ledger cannot be used; nothing was charged.
         """
-        order = name, charged_epsilon, charged_delta, _ = _order(dataset, epsilon, delta, unit)
+        order = _Order.of(dataset, epsilon, delta, unit, account, part)
         note = checks.note_text(note)
-        with writing(self.path, self.timeout) as page:
-            _after(page, *order)
-            keyed = _keyed(page, source)
-            _warn_of_another(page, name, keyed)  # before the charge, so that a warning turned into an error is free
-            row = page.append(
-                _row("charge", name, charged_epsilon, charged_delta, note=note, fingerprint=keyed, origin=origin)
-            )
-            payment = Payment(row.time, page.head.identity, row.sequence, row.checksum)
-        return LedgerCharge(row.sequence, name, charged_epsilon, charged_delta, payment)
+        # Chosen here, once a charge: if the answer of a database is lost, asking again finds the row by it.
+        token = secrets.token_hex(16)
+        try:
+            return self._charge_once(order, note, source, origin, token)
+        except OutcomeUnknownError as lost:
+            reason = lost
+        give_up = time.monotonic() + self.timeout
+        while True:
+            try:
+                return self._charge_once(order, note, source, origin, token)
+            except LedgerError:
+                if time.monotonic() > give_up:
+                    raise reason from None
+            time.sleep(0.2)
 
     def finish(self, charge: LedgerCharge) -> None:
         """Record that the release of a charge is out."""
@@ -204,89 +353,123 @@ class Ledger:
         kind = error if isinstance(error, type) else type(error)
         self._end(charge, "failed", kind.__name__ if kind.__name__.isidentifier() else "Exception")
 
+    def _reading(self) -> AbstractContextManager[Page]:
+        return storage_of(self.path).reading(self.timeout)
+
+    def _writing(self) -> AbstractContextManager[Page]:
+        return storage_of(self.path).writing(self.timeout)
+
+    def _charge_once(self, order: _Order, note: str, source: str, origin: str, token: str) -> LedgerCharge:
+        with self._writing() as page:
+            row = page.book.tokens.get(token)
+            if row is None:
+                self._after(page, order)
+                fingerprint = keyed(page, source)
+                # Before the charge, so that a warning turned into an error is free.
+                warn_of_another(page, order.name, order.part, fingerprint, stacklevel=4)
+                row = page.append(
+                    new_row(
+                        "charge",
+                        order.name,
+                        order.epsilon,
+                        order.delta,
+                        note=note,
+                        fingerprint=fingerprint,
+                        details={"origin": origin, "account": order.account, "part": order.part, "token": token},
+                    )
+                )
+            payment = Payment(row.time, page.head.identity, row.sequence, row.checksum)
+        return LedgerCharge(row.sequence, order.name, order.epsilon, order.delta, payment)
+
+    def _after(self, page: Page, order: _Order) -> Shares:
+        """What a charge would leave to whom; a charge that is not covered is refused."""
+        shares = page.book.share(order.name)
+        checks.refuse_another_unit(shares.first, order.unit)
+        payers = shares.payers(order.account, order.part)
+        self._refuse_uncovered(payers, order.epsilon, order.delta)
+        checks.refuse_after_period(shares.first, _today(page, order.name))
+        return shares.charged(order.epsilon, order.delta, order.account, order.part)
+
+    @staticmethod
+    def _refuse_uncovered(payers: list[DatasetBudget], epsilon: Fraction, delta: Fraction | None) -> None:
+        for budget in payers:
+            checks.refuse_mixing(budget, delta)
+            checks.refuse_overspending(budget, epsilon, delta)
+
+    def _decide(
+        self,
+        name: str,
+        decide: Callable[[Shares, Page], Shares],
+        event: str,
+        epsilon: Fraction | None = None,
+        delta: Fraction | None = None,
+        *,
+        note: str,
+        **details: str,
+    ) -> Shares:
+        """Write what somebody decided about a budget, unless it is refused; both in one transaction."""
+        with self._writing() as page:
+            after = decide(page.book.share(name), page)
+            assert after.overdrawn is None
+            page.append(new_row(event, name, epsilon, delta, note=note, details=details))
+        return after
+
     def _look_up(self, dataset: str | None) -> tuple[tuple[DatasetBudget, ...], tuple[Entry, ...]]:
         name = None if dataset is None else checks.dataset_name(dataset)
-        with reading(self.path, self.timeout) as page:
+        with self._reading() as page:
             book = page.book
-            budgets = tuple(book.budgets.values()) if name is None else (book.budget(name),)
-            return budgets, book.entries(name)
+            wanted = book.shares.values() if name is None else (book.share(name),)
+            return tuple(budget for shares in wanted for budget in shares), book.entries(name)
 
     def _end(self, charge: LedgerCharge, event: str, note: str) -> None:
-        with writing(self.path, self.timeout) as page:
+        with self._writing() as page:
             row = page.book.charges.get(charge.id)
             if row is None or row.dataset != charge.dataset:
                 raise InputError(f"Charge {charge.id} of {charge.dataset!r} is not in the ledger {self.path}.")
             if charge.id in page.book.endings:
                 raise InputError(f"Charge {charge.id} of {charge.dataset!r} has already been recorded as ended.")
-            page.append(_row(event, charge.dataset, charge=charge.id, note=note))
+            page.append(new_row(event, charge.dataset, charge=charge.id, note=note))
 
 
-def _order(dataset: Any, epsilon: Any, delta: Any, unit: Any) -> tuple[str, Fraction, Fraction | None, str]:
+@frozen
+class _Order:
     """What a charge asks for, as far as it can be checked without the ledger."""
-    return (
-        checks.dataset_name(dataset),
-        checks.epsilon_amount(epsilon, "The ε of a charge"),
-        checks.delta_amount(delta, "The δ of a charge"),
-        checks.unit_name(unit),
-    )
 
+    name: str
+    epsilon: Fraction
+    delta: Fraction | None
+    unit: str
+    account: str
+    part: str
 
-def _after(page: Page, name: str, epsilon: Fraction, delta: Fraction | None, unit: str) -> DatasetBudget:
-    """The budget as it would be after a charge; a charge that it does not cover is refused."""
-    budget = page.book.budget(name)
-    checks.refuse_another_unit(budget, unit)
-    checks.refuse_mixing(budget, delta)
-    checks.refuse_overspending(budget, epsilon, delta)
-    return budget.charged(epsilon, delta)
-
-
-def _row(
-    event: str,
-    dataset: str,
-    epsilon: Fraction | None = None,
-    delta: Fraction | None = None,
-    *,
-    charge: int | None = None,
-    note: str = "",
-    fingerprint: str | None = None,
-    unit: str | None = None,
-    origin: str = "",
-) -> Row:
-    return Row(
-        sequence=0,  # the page numbers it
-        time=datetime.now(UTC).isoformat(timespec="milliseconds"),
-        event=event,
-        dataset=dataset,
-        charge=charge,
-        epsilon=None if epsilon is None else write_fraction(epsilon),
-        delta=None if delta is None else write_fraction(delta),
-        note=note,
-        fingerprint=fingerprint,
-        unit=unit,
-        details=write_details({**who_and_where(), "origin": shortened(origin)}),
-    )
-
-
-def _warn_of_another(page: Page, name: str, keyed: str | None) -> None:
-    """Warn if a dataset was charged for another source before.
-
-    Privacy: it depends on public words only. A warning that depended on the data would answer questions about it for
-    free.
-    """
-    if keyed is not None and page.book.sources.get(name, keyed) != keyed:
-        warnings.warn(
-            f"The dataset {name!r} was first charged for another source, or for another list of items. A budget "
-            "belongs to the data, not to a name: check that this is the right dataset. (The contents are not "
-            "compared.)",
-            PrivmineWarning,
-            stacklevel=3,
+    @classmethod
+    def of(cls, dataset: Any, epsilon: Any, delta: Any, unit: Any, account: Any, part: Any) -> _Order:
+        return cls(
+            checks.dataset_name(dataset),
+            checks.epsilon_amount(epsilon, "The ε of a charge"),
+            checks.delta_amount(delta, "The δ of a charge"),
+            checks.unit_name(unit),
+            *_named(account, part),
         )
 
 
-def _keyed(page: Page, source: str) -> str | None:
-    """What the ledger keeps of a source; None if none was named."""
-    if not isinstance(source, str):
-        raise InputError(f"The source of a charge must be text, not {type(source).__name__}.")
-    if not source:
-        return None
-    return PUBLIC + hmac.new(page.head.key, source.encode("utf-8", "surrogatepass"), "sha256").hexdigest()
+def _named(account: Any, part: Any) -> tuple[str, str]:
+    return (
+        "" if account is None else checks.account_name(account),
+        "" if part is None else checks.part_name(part),
+    )
+
+
+def _today(page: Page, name: str) -> date:
+    """The day by the clock, unless the ledger knows better: a clock that was turned back opens no past period."""
+    latest = page.book.latest(name)
+    return page.now.date() if latest is None else max(page.now, latest).date()
+
+
+def storage_of(place: Path | Address) -> Storage:
+    """What keeps the ledger at this place; a database needs an extra, which is imported when it is used."""
+    if isinstance(place, Path):
+        return FileStorage(place)
+    from privmine.ledger.postgres_storage import PostgresStorage
+
+    return PostgresStorage(place)

@@ -19,6 +19,8 @@ def ledger_charge(
     dataset: str | None,
     request: Request,
     note: str,
+    account: str | None = None,
+    part: str | None = None,
 ) -> Iterator[LedgerCharge | None]:
     """Charge the whole ε of a run to a dataset, then let the run happen.
 
@@ -37,6 +39,8 @@ def ledger_charge(
             note=note,
             source=public_facts(request.public),
             origin=request.public.origin.source,
+            account=account,
+            part=part,
         )
     except KeyboardInterrupt:
         # The interrupt may have come when the charge was on disk already.

@@ -22,7 +22,7 @@ from privmine.pipeline.charging import ledger_charge
 from privmine.pipeline.choice import chosen_components, description_of
 from privmine.pipeline.dry_run import DryRun
 from privmine.pipeline.request import Wish
-from privmine.pipeline.result import receipt_of, release_of, save_release
+from privmine.pipeline.result import for_a_part, receipt_of, release_of, save_release
 from privmine.pipeline.run import Run, StageComponent, make_ready, observer_manager, stage_manager
 from privmine.pipeline.settings import read_spec
 from privmine.release import Release
@@ -120,6 +120,8 @@ class Pipeline:
         seed: int | None = None,
         ledger: Ledger | str | Path | None = None,
         dataset: str | None = None,
+        account: str | None = None,
+        part: str | None = None,
         output: str | Path | None = None,
         overwrite: bool = False,
         plain: bool = False,
@@ -143,6 +145,8 @@ class Pipeline:
             seed: makes a simulation repeatable.
             ledger: the ledger to charge, or its path.
             dataset: under which name the ledger keeps the budget of this data.
+            account: the account of that dataset that pays, from what it was granted.
+            part: the part of the dataset's people, if the data is the rows of that part alone.
             output: a file to save the release to; checked before anything is charged. One that exists is refused,
                 since it may be an earlier release that was paid for.
             overwrite: replace the output file if it exists.
@@ -169,6 +173,8 @@ class Pipeline:
             seed=seed,
             ledger=ledger,
             dataset=dataset,
+            account=account,
+            part=part,
             output=output,
             overwrite=overwrite,
             plain=plain,
@@ -200,10 +206,13 @@ class Pipeline:
         make_ready(transactions.store)
         time = datetime.now(UTC).isoformat(timespec="seconds")
         try:
-            with ledger_charge(wish.ledger, wish.dataset, request, self._note(request)) as charge:
+            with ledger_charge(
+                wish.ledger, wish.dataset, request, self._note(request), wish.account, wish.part
+            ) as charge:
                 run.held = 0 if charge is None else request.budget
                 basis, counts = run.execute(plan, transactions, source, self._trusts)
                 receipt = receipt_of(run, basis, source, transactions.store, charge, self.describe(), time)
+                receipt = for_a_part(receipt, wish.part)
                 release = release_of(
                     run.request, counts, receipt, wish.downward_closed, self.parts["reconstruct_counts"]
                 )

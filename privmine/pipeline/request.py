@@ -92,7 +92,7 @@ def _ledger(value: Any) -> Ledger:
         return value
     if not isinstance(value, str | PathLike):
         raise InputError(f"ledger= takes a Ledger or the path of one, not {type(value).__name__}.")
-    return Ledger(Path(value))
+    return Ledger(value)
 
 
 @frozen(eq=False)
@@ -112,6 +112,8 @@ class Wish:
         seed: makes a simulation repeatable.
         ledger: the ledger to charge, or None.
         dataset: the name of the data in the ledger.
+        account: the account of that dataset that pays, or None for the dataset itself.
+        part: the part of the dataset's people whose rows alone are released, or None for all.
         output: the file to save the release to, or None.
         overwrite: whether to replace that file if it exists.
         plain: whether to write rows alone to it, and the receipt into a file beside it.
@@ -131,6 +133,8 @@ class Wish:
     seed: int | None = field(default=None, kw_only=True)
     ledger: Ledger | None = field(default=None, converter=optional(_ledger), kw_only=True)
     dataset: str | None = field(default=None, kw_only=True)
+    account: str | None = field(default=None, kw_only=True)
+    part: str | None = field(default=None, kw_only=True)
     output: Path | None = field(default=None, converter=optional(Path), kw_only=True)
     overwrite: bool = field(default=False, kw_only=True)
     plain: bool = field(default=False, kw_only=True)
@@ -171,6 +175,10 @@ class Wish:
         if self.ledger is None:
             if self.dataset is not None:
                 raise InputError("A dataset's name is only used with a ledger. Pass ledger= as well, or drop dataset=.")
+            if self.account is not None or self.part is not None:
+                raise InputError(
+                    "account= and part= belong to a dataset in a ledger. Pass ledger= and dataset= as well."
+                )
             return
         if self.dataset is None:
             raise InputError("A ledger keeps one budget for each dataset. Pass dataset= as well.")
@@ -258,7 +266,15 @@ class Wish:
         if self.ledger is None or self.dataset is None:
             return None
         stated = self.budget().guarantee
-        return self.ledger.check(self.dataset, stated.epsilon, stated.delta, unit=unit.name, source=source)
+        return self.ledger.check(
+            self.dataset,
+            stated.epsilon,
+            stated.delta,
+            unit=unit.name,
+            source=source,
+            account=self.account,
+            part=self.part,
+        )
 
     def transactions(self, baskets: Any) -> Transactions:
         """The data: transactions as they are, or made of collections of labels, unless the wish is refused first."""

@@ -71,6 +71,17 @@ def receipt_of(
     )
 
 
+def for_a_part(receipt: Receipt, part: str | None) -> Receipt:
+    """The receipt with what is assumed of a release that only a part of the dataset's people pays for."""
+    if part is None:
+        return receipt
+    sentence = (
+        f"the data is the rows of the part {part!r} alone, and nobody in it is in another part of the dataset; the "
+        "ledger charged that part only"
+    )
+    return attrs.evolve(receipt, assumptions=(*receipt.assumptions, sentence))
+
+
 def _which_items(request: Request) -> list[str]:
     """Where items are private: how many were found, which is an answer under noise."""
     universe = request.public.universe

@@ -5,10 +5,10 @@ from __future__ import annotations
 from fractions import Fraction
 
 from privmine.exact import amount
-from privmine.ledger.entries import DatasetBudget
+from privmine.ledger.entries import DatasetBudget, Entry
 from privmine.privacy.guarantee import Guarantee
 from privmine.report.contents import Contents
-from privmine.report.markup import Html, definitions, element, grid, paragraph, part_of_release, section
+from privmine.report.markup import Html, definitions, element, grid, joined, paragraph, part_of_release, section
 from privmine.report.paid import Account, together
 
 _WIDTH, _HEIGHT = 720, 26
@@ -51,7 +51,55 @@ def composition(contents: Contents) -> Html:
 
 
 def _dataset(contents: Contents, account: Account) -> list[Html]:
-    budget = account.budget
+    budget = account.whole
+    facts: list[tuple[object, object]] = [
+        ("Protects", f"one {budget.unit}"),
+        ("Counted in", budget.definition),
+        ("Budget", Guarantee(budget.total_epsilon, budget.total_delta)),
+        ("Spent", account.spent),
+        ("Left", account.left),
+    ]
+    if budget.until is not None:
+        facts.append(("Until", f"{budget.until:%Y-%m-%d}"))
+    for_all = [entry.epsilon or Fraction(0) for entry in account.charges if not entry.part]
+    return [
+        definitions(facts),
+        _picture(budget, for_all),
+        _shares(account),
+        _charges(contents, account),
+        _others(account),
+    ]
+
+
+def _shares(account: Account) -> Html:
+    """Who shares the budget, if anybody does."""
+    if len(account.budgets) == 1:
+        return Html()
+    rows = [
+        (
+            budget.label,
+            Guarantee(budget.total_epsilon, budget.total_delta),
+            Guarantee(budget.spent_epsilon, budget.spent_delta),
+            Guarantee(budget.reserved_epsilon, budget.reserved_delta or None),
+            Guarantee(budget.remaining_epsilon, budget.remaining_delta),
+        )
+        for budget in account.budgets
+    ]
+    headings = ("budget", "total", "spent", "granted and not spent", "left")
+    return joined(
+        (
+            grid(f"Who shares the budget of {account.whole.name}", headings, rows, number="-nnnn"),
+            paragraph(
+                "An account (after “/”) has a share of the dataset's budget and cannot exceed it. A part (after "
+                "“+”) is of "
+                "people who came later: what was released before them cost them nothing."
+            ),
+        )
+    )
+
+
+def _charges(contents: Contents, account: Account) -> Html:
+    budget = account.whole
     files = {
         paid.row.sequence: paid.named.name
         for paid in contents.paid
@@ -64,31 +112,55 @@ def _dataset(contents: Contents, account: Account) -> list[Html]:
         rows.append(
             (
                 str(entry.sequence),
-                element("time", f"{entry.time:%Y-%m-%d %H:%M} UTC"),
-                "" if entry.epsilon is None else f"ε = {amount(entry.epsilon)}",
-                *(["" if entry.delta is None else f"δ = {amount(entry.delta)}"] if budget.total_delta else []),
+                _time(entry),
+                *_amounts(entry, budget),
                 f"ε = {amount(running)}",
                 entry.state,
                 files.get(entry.sequence, "not in this report"),
-                " ".join(filter(None, (entry.by and f"{entry.by} on {entry.host}", entry.origin))),
+                _who(entry),
                 entry.note,
             )
         )
-    with_delta = ("δ",) if budget.total_delta else ()
-    headings = ("row", "time", "ε", *with_delta, "sum so far", "state", "release", "by, from", "note")
-    return [
-        definitions(
-            (
-                ("Protects", f"one {budget.unit}"),
-                ("Counted in", budget.definition),
-                ("Budget", Guarantee(budget.total_epsilon, budget.total_delta)),
-                ("Spent", Guarantee(budget.spent_epsilon, budget.spent_delta)),
-                ("Left", Guarantee(budget.remaining_epsilon, budget.remaining_delta)),
-            )
-        ),
-        _picture(budget, [entry.epsilon or Fraction(0) for entry in account.charges]),
-        grid(f"Every charge to {budget.name}", headings, rows, number="n-n" + ("nn" if with_delta else "n")),
+    headings = ("row", "time", *_symbols(budget), "sum so far", "state", "release", "charged by, for", "note")
+    return grid(f"Every charge to {budget.name}", headings, rows, number="n-n" + "n" * len(_symbols(budget)))
+
+
+def _others(account: Account) -> Html:
+    """What else happened: how the budget was opened, shared and renewed, and how the data grew."""
+    quiet = ("charge", "finished", "failed")
+    rows = [
+        (str(entry.sequence), _time(entry), entry.event, *_amounts(entry, account.whole), _who(entry), entry.note)
+        for entry in account.entries
+        if entry.event not in quiet
     ]
+    headings = ("row", "time", "event", *_symbols(account.whole), "by, for", "note")
+    return grid(f"How the budget of {account.whole.name} was set", headings, rows, number="n--n")
+
+
+def _symbols(budget: DatasetBudget) -> tuple[str, ...]:
+    return ("ε", "δ") if budget.total_delta else ("ε",)
+
+
+def _amounts(entry: Entry, budget: DatasetBudget) -> list[str]:
+    told = zip(_symbols(budget), (entry.epsilon, entry.delta), strict=False)
+    return ["" if value is None else f"{symbol} = {amount(value)}" for symbol, value in told]
+
+
+def _time(entry: Entry) -> Html:
+    return element("time", f"{entry.time:%Y-%m-%d %H:%M} UTC")
+
+
+def _who(entry: Entry) -> str:
+    """Who wrote a row and from where, for which source, account, people and period."""
+    told = (
+        entry.by and f"{entry.by} on {entry.host}",
+        entry.origin,
+        entry.account and f"account {entry.account}",
+        entry.part and f"part {entry.part}",
+        entry.people and f"rows of {entry.people} people",
+        entry.until and f"until {entry.until}",
+    )
+    return ", ".join(filter(None, told))
 
 
 def _picture(budget: DatasetBudget, spent: list[Fraction]) -> Html:

@@ -17,7 +17,7 @@ from privmine.privacy import ZCDP, Receipt
 from privmine.privacy.cost import UNSPENT
 from privmine.privacy.guarantee import Guarantee
 from privmine.privacy.unit import Unit
-from privmine.report.paid import Account, Books, Paid
+from privmine.report.paid import Account, Books, NamedRelease, Paid
 from privmine.report.yaml_text import Noted, yaml_text
 
 #: What stands in a field that only a person can fill.
@@ -71,7 +71,7 @@ def disclosure_of(books: Books) -> Disclosure:
             "tier": 3,
             "deployment": {
                 "basic": _basic(paid),
-                "dp_variant": _variant(receipt),
+                "dp_variant": _variant(paid.named),
                 "privacy_loss": _privacy_loss(receipt, account),
                 "deployment_model": _model(account),
                 "accounting": _accounting(paid, account),
@@ -111,7 +111,8 @@ def _basic(paid: Paid) -> dict[str, Any]:
     }
 
 
-def _variant(receipt: Receipt) -> dict[str, Any]:
+def _variant(named: NamedRelease) -> dict[str, Any]:
+    receipt = named.receipt
     unprotected = (
         "The number of transactions is published without noise."
         if receipt.n_public
@@ -121,9 +122,11 @@ def _variant(receipt: Receipt) -> dict[str, Any]:
     return {
         "variant_name": "Zero-concentrated DP" if isinstance(receipt.definition, ZCDP) else "Pure DP",
         "data_domain": (
-            "Any number of sets of items from a fixed list of items. Items outside the list are dropped. The list, the "
-            "layout of the data and what was asked for are taken to be public."
-        ),
+            "Any number of sets of items. Which items occur is private: those in the product were found under noise."
+            if named.has_private_items
+            else "Any number of sets of items from a fixed list, which is public. Items outside the list are dropped."
+        )
+        + " The layout of the data and what was asked for are taken to be public.",
         "unprotected_quantities": f"{unprotected}\nTaken to be public:\n{public}" if public else unprotected,
     }
 
@@ -138,9 +141,8 @@ def _privacy_loss(receipt: Receipt, account: Account | None) -> dict[str, Any]:
         parameters["rho"] = float(receipt.cost.amount)
     details = f"{receipt.definition.name}, {worth}; cost {receipt.cost}, in {len(receipt.charges)} charges."
     if account is not None:
-        spent = Guarantee(account.budget.spent_epsilon, account.budget.spent_delta)
-        total = Guarantee(account.budget.total_epsilon, account.budget.total_delta)
-        details += f" All releases of this data so far: {spent}; they may cost at most {total}."
+        total = Guarantee(account.whole.total_epsilon, account.whole.total_delta)
+        details += f" All releases of this data so far: {account.spent}; they may cost at most {total}."
     return {
         "privacy_unit": receipt.whom,
         "privacy_unit_details": receipt.protects

@@ -159,11 +159,25 @@ def date(contents: Contents) -> Html:
             "unchanged",
             paragraph(
                 "privmine refuses a file whose charges do not sum to its cost, or whose words contradict its "
-                "numbers. That finds mistakes, not every change by hand: a changed count looks like any other.",
-                "The payment that a receipt records can be compared with the ledger (part 4)."
-                if any(paid.named.receipt.payment is not None for paid in contents.paid)
-                else "These receipts record no payment that could be compared with a ledger.",
+                "numbers. That "
+                "finds mistakes, not every change by hand: a changed count looks like any other. A signature finds "
+                "every "
+                "change, if the public key came by another way than the file."
             ),
+            contents.by_release(
+                "Signatures",
+                {
+                    "signature": [
+                        paid.named.signed
+                        if paid.named.signed and paid.named.unchanged
+                        else element("strong", paid.named.signed or "not checked")
+                        for paid in contents.paid
+                    ]
+                },
+            ),
+            listing([coded("`privmine report … --signer KEY.pub` checks signatures, and `privmine sign` makes them.")])
+            if not all(paid.named.signed for paid in contents.paid)
+            else Html(),
         ),
     )
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from math import isfinite
 
-from privmine.privacy.guarantee import Guarantee
 from privmine.privacy.unit import Unit
 from privmine.release.display import DEFAULT_LEVEL, caveat, headline, interval_text, items_text, percent, whole
 from privmine.release.html_chart import SHOWN, interval_chart, support_chart
@@ -51,16 +50,15 @@ def in_short(books: Books, missing: int) -> Html:
             )
         sentences += release.verdict.lines(release)[:1]
         if paid.named.receipt.private:
-            sentences.append(f"Protected: {paid.named.receipt.whom}, with {paid.named.receipt.guarantee}.")
+            receipt = paid.named.receipt
+            sentences.append(f"Protected: {receipt.whom}, with {receipt.guarantee}.")
+            sentences += promise(receipt.guarantee, _one(receipt.unit or Unit()))[:1]
         else:
             sentences.append(element("strong", "NOT PRIVATE: the noise is simulated. Nobody is protected."))
-    for account in books.accounts.values():
-        spent = Guarantee(account.budget.spent_epsilon, account.budget.spent_delta)
-        left = Guarantee(account.budget.remaining_epsilon, account.budget.remaining_delta)
-        sentences.append(
-            f"All releases of {account.budget.name} together: {spent} in {len(account.charges)} charges; {left} is "
-            "left."
-        )
+    sentences += [
+        f"All releases of {name} together: {account.spent} in {len(account.charges)} charges; {account.left} is left."
+        for name, account in books.accounts.items()
+    ]
     sentences += [element("strong", f"To look into: {doubt}") for doubt in books.doubts]
     if missing:
         link = element("a", f"{missing} questions", href="#fill-in")
@@ -258,10 +256,7 @@ def _one(unit: Unit) -> str:
 def _odds(books: Books) -> Html:
     """Beliefs before and after, for each release and for all together."""
     worth = [(paid.named.name, paid.named.receipt.guarantee) for paid in books.paid if paid.named.receipt.private]
-    worth += [
-        (f"all of {name}", Guarantee(account.budget.spent_epsilon, account.budget.spent_delta))
-        for name, account in books.accounts.items()
-    ]
+    worth += [(f"all of {name}", account.spent) for name, account in books.accounts.items()]
     total, _ = together([paid.named.receipt for paid in books.paid])
     if total is not None and not books.accounts and len(worth) > 1:
         worth.append(("all of these", total))

@@ -8,6 +8,7 @@ from privmine.privacy.unit import Unit
 from privmine.report.contents import Contents
 from privmine.report.markup import Html, element, grid, listing, paragraph, part_of_release, section
 from privmine.report.odds import one_in
+from privmine.report.paid import NamedRelease
 
 #: What a receipt of an earlier version does not tell.
 _NOT_NOTED = "not noted by the version that made it"
@@ -128,11 +129,7 @@ def public(contents: Contents) -> Html:
     parts = []
     for number, paid in enumerate(contents.paid, 1):
         receipt = paid.named.receipt
-        universe = (
-            "The list of possible items: taken from the data, see below."
-            if any("universe" in sentence for sentence in receipt.assumptions)
-            else "The list of possible items: named by whoever made the release. Other items are dropped in silence."
-        )
+        universe = _universe(paid.named)
         size = (
             "The number of transactions: published as it is."
             if receipt.n_public
@@ -150,12 +147,24 @@ def public(contents: Contents) -> Html:
     return section(
         "public",
         paragraph(
-            "The domain is any number of sets of the listed items. Public in every release are the list of items and "
-            "their order, how the data is laid out (columns, separators), what was asked for (the number of itemsets, "
-            "their length, ε), the pipeline with its parameters, and the bound on what a unit contributes."
+            "The domain is any number of sets of the possible items. Public in every release are the list of items and "
+            "their order (unless it says otherwise below), how the data is laid out (columns, separators), what was "
+            "asked "
+            "for (the number of itemsets, their length, ε), the pipeline with its parameters, and the bound on what "
+            "a unit "
+            "contributes."
         ),
         *parts,
     )
+
+
+def _universe(named: NamedRelease) -> str:
+    """Where the list of items came from, as the sentences of the receipt say."""
+    if named.has_private_items:
+        return "The list of possible items: private. Those in the release were found under noise."
+    if any("universe" in sentence for sentence in named.receipt.assumptions):
+        return "The list of possible items: taken from the data, see below."
+    return "The list of possible items: named by whoever made the release. Other items are dropped in silence."
 
 
 def not_protected(contents: Contents) -> Html:
@@ -164,7 +173,7 @@ def not_protected(contents: Contents) -> Html:
         "What is true of people in general. Whoever knows one item of somebody can guess others from the release, as "
         "if that person had never been in the data.",
         "That a release of this data was made, when, by whom, and what was asked for.",
-        "Which items exist, where the list was taken from the data (see part 6).",
+        "Which items exist, unless the list is private (see part 6).",
         "Groups: m units together have m times ε.",
         "The exact data itself, where it lies.",
         "What is published about the same people by other means.",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from fractions import Fraction
 
@@ -12,6 +12,7 @@ from privmine.errors import InputError
 from privmine.exact import amount
 from privmine.ledger import Ledger
 from privmine.ledger.entries import FINISHED, DatasetBudget, Entry
+from privmine.ledger.verification import PAID, UNCHECKED, Claim, PaymentFinding, verified
 from privmine.privacy import Receipt
 from privmine.privacy.guarantee import Guarantee
 from privmine.release import Release
@@ -19,23 +20,64 @@ from privmine.release import Release
 
 @frozen
 class NamedRelease:
-    """A release and the name of its file."""
+    """A release, the name of its file, and what its signature tells.
+
+    Attributes:
+        name: the name of its file.
+        release: the release.
+        signed: what was found out about its signature, as a sentence; empty if nobody looked.
+        unchanged: whether that signature holds.
+    """
 
     name: str
     release: Release
+    signed: str = ""
+    unchanged: bool = True
 
     @property
     def receipt(self) -> Receipt:
         """What it cost."""
         return self.release.receipt
 
+    @property
+    def has_private_items(self) -> bool:
+        """Whether the list of items was found under noise; a note of the receipt says so."""
+        return any("which items occur is private" in note for note in self.receipt.notes)
+
 
 @frozen
 class Account:
-    """What a ledger says of one dataset."""
+    """What a ledger says of one dataset.
 
-    budget: DatasetBudget
+    Attributes:
+        budgets: that of the dataset, those of people who came later, and those of accounts that share it.
+        entries: all that happened to it.
+    """
+
+    budgets: tuple[DatasetBudget, ...]
     entries: tuple[Entry, ...]
+
+    @property
+    def whole(self) -> DatasetBudget:
+        """The budget of those who were in the data from the start."""
+        return self.budgets[0]
+
+    @property
+    def of_people(self) -> list[DatasetBudget]:
+        """The budgets of people; an account has a share of theirs."""
+        return [budget for budget in self.budgets if not budget.account]
+
+    @property
+    def spent(self) -> Guarantee:
+        """The most that releases together cost anybody in the data."""
+        most = max(self.of_people, key=lambda budget: (budget.spent_epsilon, budget.spent_delta or 0))
+        return Guarantee(most.spent_epsilon, most.spent_delta)
+
+    @property
+    def left(self) -> Guarantee:
+        """What a release of all rows may still cost."""
+        least = min(self.of_people, key=lambda budget: (budget.remaining_epsilon, budget.remaining_delta or 0))
+        return Guarantee(least.remaining_epsilon, least.remaining_delta)
 
     @property
     def charges(self) -> list[Entry]:
@@ -87,7 +129,8 @@ class Books:
     @property
     def doubts(self) -> list[str]:
         """What an officer must look into, a sentence each."""
-        return [f"{paid.named.name}: {paid.words}" for paid in self.paid if paid.doubtful]
+        payments = [f"{paid.named.name}: {paid.words}" for paid in self.paid if paid.doubtful]
+        return payments + [paid.named.signed for paid in self.paid if not paid.named.unchanged]
 
 
 def books_of(releases: Sequence[NamedRelease], ledger: Ledger | None) -> Books:
@@ -107,97 +150,28 @@ def books_of(releases: Sequence[NamedRelease], ledger: Ledger | None) -> Books:
     # A ledger that cannot be read is told, also where no release names a dataset.
     budgets = () if ledger is None else ledger.show()
     accounts = {
-        budget.name: Account(budget, ledger.log(budget.name))
-        for budget in budgets
-        if ledger is not None and budget.name in names
+        name: Account(tuple(budget for budget in budgets if budget.name == name), ledger.log(name))
+        for name in dict.fromkeys(budget.name for budget in budgets)
+        if ledger is not None and name in names
     }
-    identity = "" if ledger is None else ledger.identity
-    found = [_paid(named, accounts, identity) for named in releases]
-    return Books(tuple(_with_rivals(found)), accounts, "" if ledger is None else str(ledger.path), identity)
+    identity = None if ledger is None else ledger.identity
+    entries = {entry.sequence: entry for account in accounts.values() for entry in account.entries}
+    claims = [Claim(named.name, named.receipt, (named.release.itemsets, named.release.total)) for named in releases]
+    findings = verified(claims, identity, entries.values()).findings
+    paid = tuple(_paid(named, found, entries) for named, found in zip(releases, findings, strict=True))
+    return Books(paid, accounts, "" if ledger is None else str(ledger.path), identity or "")
 
 
-def _paid(named: NamedRelease, accounts: dict[str, Account], identity: str) -> Paid:
-    receipt = named.receipt
-    if not receipt.private:
-        return Paid(named, None, "Simulated: nothing was charged, and nobody is protected.", doubtful=True)
-    if receipt.dataset is None:
-        return Paid(
-            named,
-            None,
-            "No payment recorded: the release was made without a ledger, so that nobody counted it.",
-            doubtful=True,
-        )
-    claim = f"{receipt.dataset}, row {receipt.entry}" if receipt.entry is not None else receipt.dataset
-    if not identity:
-        return Paid(named, None, f"Charged to {claim}, as its receipt says. No ledger was given to compare.")
-    if receipt.payment is not None and receipt.payment.ledger != identity:
-        return Paid(
-            named,
-            None,
-            f"It was paid for by another ledger ({receipt.payment.ledger}) than the one given here ({identity}).",
-            doubtful=True,
-        )
-    account = accounts.get(receipt.dataset)
-    if account is None:
-        return Paid(
-            named,
-            None,
-            f"Its receipt names the dataset {receipt.dataset!r}, which is not in the ledger given here: it was paid "
-            "for by another ledger.",
-            doubtful=True,
-        )
-    if receipt.entry is None:
-        words = f"Charged to {receipt.dataset}; its receipt is of a version that noted no row."
+def _paid(named: NamedRelease, found: PaymentFinding, entries: dict[int, Entry]) -> Paid:
+    """What a comparison with the ledger found, and what only the row tells."""
+    if found.verdict != PAID or found.row is None:
+        return Paid(named, None, found.reason, doubtful=found.verdict != UNCHECKED)
+    row, unit = entries[found.row], named.receipt.unit
+    if unit is not None and unit.name != row.unit:
+        words = f"{found.reason} But that row protects one {row.unit}, not one {unit.name}: one of the two was changed."
         return Paid(named, None, words, doubtful=True)
-    row = next((entry for entry in account.charges if entry.sequence == receipt.entry), None)
-    problem = "that row is no charge of this dataset" if row is None else _difference(receipt, row)
-    if row is None or problem:
-        return Paid(
-            named,
-            None,
-            f"Its receipt names row {receipt.entry} of {receipt.dataset}, but in the ledger given here {problem}: it "
-            "was paid for by another ledger, or one of the two was changed.",
-            doubtful=True,
-        )
     ending = "" if row.state == FINISHED else f" The ledger notes of it: {row.state}."
-    return Paid(named, row, f"Paid by row {row.sequence} of {receipt.dataset} in the ledger given here.{ending}")
-
-
-def _difference(receipt: Receipt, row: Entry) -> str:
-    """What contradicts that a row paid for a release; empty if nothing does."""
-    cost = receipt.guarantee
-    if row.epsilon is None or (cost.epsilon, cost.delta) != (row.epsilon, row.delta):
-        stated = Guarantee(row.epsilon or Fraction(0), row.delta)
-        return f"that row is a charge of {stated}, not of {cost}"
-    if receipt.unit is not None and receipt.unit.name != row.unit:
-        return f"that row protects one {row.unit}, not one {receipt.unit.name}"
-    if receipt.payment is not None and receipt.payment.checksum != row.checksum:
-        return "that row has another checksum, so that a backup of the ledger may have been restored"
-    return ""
-
-
-def _with_rivals(found: Iterable[Paid]) -> list[Paid]:
-    """Mark releases that claim one row: a charge pays for one release."""
-    found = list(found)
-    claims: dict[tuple[str, int], list[str]] = {}
-    for paid in found:
-        receipt = paid.named.receipt
-        if receipt.dataset is not None and receipt.entry is not None:
-            claims.setdefault((receipt.dataset, receipt.entry), []).append(paid.named.name)
-    made = []
-    for paid in found:
-        receipt = paid.named.receipt
-        rivals = [
-            name for name in claims.get((str(receipt.dataset), receipt.entry or 0), ()) if name != paid.named.name
-        ]
-        if rivals:
-            words = (
-                f"{paid.words} {' and '.join(rivals)} claims the same row. One charge pays for one release: a "
-                "backup of the ledger may have been restored, so that more was spent than it says."
-            )
-            paid = Paid(paid.named, paid.row, words, doubtful=True)
-        made.append(paid)
-    return made
+    return Paid(named, row, found.reason + ending)
 
 
 def together(receipts: Sequence[Receipt]) -> tuple[Guarantee | None, str]:

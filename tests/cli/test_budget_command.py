@@ -35,11 +35,11 @@ def test_init_says_for_whom(path) -> None:
     assert [made.unit for made in Ledger(path).show()] == ["transaction", "customer_id"]
 
 
-def test_a_budget_with_delta_says_what_cannot_charge_it(path) -> None:
-    """A budget of (ε, δ) is kept, but `mine` has no use for it yet."""
+def test_a_budget_with_delta_says_what_can_charge_it(path) -> None:
+    """A budget of (ε, δ) pays for releases that have a δ."""
     said = run("init", "--ledger", path, "--dataset", "orders", "--epsilon", "3", "--delta", "1e-6")
     assert "ε = 3, δ = 1e-06" in said
-    assert "budget without δ" in said
+    assert "--delta D" in said
 
 
 def test_show_and_log_have_the_unit(path) -> None:

@@ -18,7 +18,7 @@ def test_a_draft_is_written(privmine, tmp_path) -> None:
     assert code == 0
     assert yaml.safe_load(out.read_text(encoding="utf-8"))["status"] == "Draft"
     assert "deployment.basic.intended_use" in said
-    assert "No payment recorded" in warned
+    assert "made without a ledger" in warned
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,8 @@ import shutil
 from pathlib import Path
 
 import pytest
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 import privmine as pm
 
@@ -27,7 +29,7 @@ def test_a_report_is_written(privmine, file, tmp_path) -> None:
     assert "Shelf planning" in out.read_text(encoding="utf-8")
     assert "retention" in said
     assert "purpose" not in said
-    assert "No payment recorded" in warned
+    assert "made without a ledger" in warned
 
 
 def test_an_audit_is_read(privmine, file, tmp_path) -> None:
@@ -108,3 +110,27 @@ def test_a_release_named_twice_is_refused(privmine, file, tmp_path) -> None:
     pm.mine(pm.groceries(), k=3, epsilon=1).save(other)
     assert privmine("report", str(file), str(other), "-o", out)[0] == 0
     assert str(other) in Path(out).read_text(encoding="utf-8")
+
+
+def test_signatures_are_checked(privmine, file, tmp_path) -> None:
+    """Whose signature it is, or that the file was changed; keys that cannot be read are refused."""
+    key, out = tmp_path / "key", tmp_path / "report.html"
+    private, openssh = Ed25519PrivateKey.generate(), serialization.Encoding.OpenSSH
+    secret = (serialization.Encoding.PEM, serialization.PrivateFormat.OpenSSH, serialization.NoEncryption())
+    key.write_bytes(private.private_bytes(*secret))
+    public = private.public_key().public_bytes(openssh, serialization.PublicFormat.OpenSSH)
+    key.with_suffix(".pub").write_bytes(public + b" officer\n")
+    assert privmine("sign", str(file), "--key", str(key))[0] == 0
+    arguments = ("report", str(file), "-o", str(out), "--force", "--signer")
+    assert privmine(*arguments, f"{key}.pub")[0] == 0
+    assert "top.json is unchanged since officer signed it." in out.read_text(encoding="utf-8")
+    whole = json.loads(file.read_text(encoding="utf-8"))
+    whole["itemsets"][0]["count"] += 1
+    file.write_text(json.dumps(whole), encoding="utf-8")
+    code, _, warned = privmine(*arguments, f"{key}.pub")
+    assert code == 0
+    assert "was changed after it was signed" in warned
+    assert "To look into" in out.read_text(encoding="utf-8")
+    code, _, said = privmine(*arguments, str(tmp_path / "missing.pub"))
+    assert code == 2
+    assert "cannot be read" in said

@@ -30,12 +30,13 @@ SPENT = ("0.25", "0.5", "0.125")
 def orders(seed: int = 5) -> pm.Transactions:
     """3,000 orders of 1,000 customers, of whom two orders count."""
     draw = random.Random(seed)  # noqa: S311 - made-up orders
-    rows = [
-        (order, f"c{customer}", label)
-        for order in range(3000)
-        for customer in (draw.randrange(1000),)
-        for label in (PLAIN[0], *draw.sample(PLAIN[1:], draw.choice((1, 2, 3))))
-    ]
+    rows = []
+    for order in range(3000):
+        customer, habits = (
+            f"c{draw.randrange(1000)}",
+            draw.sample((PLAIN[:2], PLAIN[2:4], PLAIN[4:]), draw.choice((1, 2))),
+        )
+        rows += [(order, customer, label) for habit in habits for label in habit if draw.random() < 0.9]
     frame = pd.DataFrame(rows, columns=["order_id", UNIT, "product"])
     return pm.read(
         frame, transaction="order_id", item="product", items=sorted(PLAIN), unit=UNIT, max_baskets=2, layout="long"

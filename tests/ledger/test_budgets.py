@@ -162,7 +162,7 @@ def test_the_longest_note(ledger: Ledger) -> None:
 def test_a_spent_budget_gets_no_advice_to_ask_for_less(ledger: Ledger) -> None:
     """There is nothing left to ask for."""
     ledger.charge("orders", 1)
-    with pytest.raises(BudgetError, match="Nothing more can be released from this dataset"):
+    with pytest.raises(BudgetError, match="Nothing more can be released from this budget"):
         ledger.charge("orders", "0.1")
 
 

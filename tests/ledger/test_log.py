@@ -104,6 +104,11 @@ def test_json(ledger: Ledger) -> None:
         "total_delta": "1/1000",
         "spent_delta": "1/4000",
         "remaining_delta": "3/4000",
+        "reserved_epsilon": "0",
+        "reserved_delta": "0",
+        "account": "",
+        "part": "",
+        "until": None,
     }
     assert [budget["name"] for budget in json.loads(ledger.export("json", "orders"))["datasets"]] == ["orders"]
 

@@ -45,15 +45,13 @@ def test_the_row_that_paid_is_found(customers) -> None:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"dataset": "elsewhere"}, "not in the ledger given here"),
-        ({"payment": Payment(TIME, "0" * 32, 8, "0" * 64)}, "paid for by another ledger (000"),
-        ({"payment": None, "entry": 3}, "that row is no charge of this dataset"),
-        ({"payment": None, "entry": 2}, "that row is a charge of ε = 0.25, not of ε = 1"),
-        ({"payment": None, "entry": 99}, "that row is no charge"),
-        ({"payment": None, "entry": None}, "noted no row"),
-        ({"payment": None, "dataset": None, "entry": None}, "No payment recorded"),
-        ({"private": False}, "Simulated"),
-        ({"unit": pm.Receipt.__attrs_attrs__.unit.default}, f"that row protects one {UNIT}, not one transaction"),
+        ({"dataset": "elsewhere"}, "Row 8 with its checksum is not in the ledger"),
+        ({"payment": Payment(TIME, "0" * 32, 8, "0" * 64)}, "The ledger 000"),
+        ({"cost": pm.api.PureDP().cost(2)}, "paid for another dataset or amount"),
+        ({"payment": None}, "an earlier version of privmine made it"),
+        ({"payment": None, "dataset": None, "entry": None}, "made without a ledger"),
+        ({"private": False}, "simulated"),
+        ({"unit": pm.api.Unit()}, f"that row protects one {UNIT}, not one transaction"),
     ],
 )
 def test_what_does_not_fit_the_ledger_is_told(customers, change: dict, words: str) -> None:
@@ -80,7 +78,7 @@ def test_a_restored_backup_is_told(customers, tmp_path) -> None:
     assert before.receipt.payment.ledger == pm.Ledger(copy).identity != receipt.payment.ledger
     (paid,) = books_of([NamedRelease("before.json", before)], pm.Ledger(copy)).paid
     assert paid.doubtful
-    assert "another checksum" in paid.words
+    assert "an old copy of the ledger was put back" in paid.words
     (fine,) = books_of([NamedRelease("before.json", before)], pm.Ledger(backup)).paid
     assert not fine.doubtful
 
@@ -92,8 +90,8 @@ def test_two_releases_that_claim_one_row_are_told(customers) -> None:
     second = NamedRelease("second.json", evolve(first.release, total=first.release.total + 1))
     for books in (books_of([first, second], pm.Ledger(ledger)), books_of([first, second], None)):
         assert [paid.doubtful for paid in books.paid] == [True, True]
-        assert "second.json claims the same row" in books.paid[0].words
-        assert "top.json claims the same row" in books.paid[1].words
+        assert "It and second.json claim row 8" in books.paid[0].words
+        assert "It and top.json claim row 8" in books.paid[1].words
 
 
 def test_the_same_release_twice_is_refused(customers, tmp_path) -> None:
@@ -110,7 +108,8 @@ def test_the_same_release_twice_is_refused(customers, tmp_path) -> None:
 def test_without_a_ledger_the_receipt_is_quoted(customers) -> None:
     """Nothing is known of other releases, and nothing is claimed."""
     books = books_of([named(customers[0])], None)
-    assert "No ledger was given" in books.paid[0].words
+    assert "It claims row 8 of the ledger" in books.paid[0].words
+    assert not books.paid[0].doubtful
     assert books.accounts == {}
     assert books.paid[0].row is None
 
@@ -163,7 +162,7 @@ def test_costs_add_up_exactly() -> None:
     assert total is not None
     assert total.epsilon == Fraction(1, 10) + mixed.guarantee.epsilon
     assert total.delta == Fraction(1, 10**6)
-    other = evolve(pure, unit=pm.Receipt.__attrs_attrs__.unit.default)
+    other = evolve(pure, unit=pm.api.Unit())
     assert together([pure, other])[0] is None
     published = evolve(pure, n_public=True)
     total, why = together([pure, published])

@@ -219,3 +219,33 @@ def test_a_release_without_rows_has_a_report(customers, tmp_path) -> None:
     evolve(pm.load(customers[0]), itemsets=()).save(file)
     page = page_of(file)
     assert "Nothing is listed" in page.part("found-1")
+
+
+def test_items_that_are_private_are_not_called_public(customers, tmp_path) -> None:
+    """Where the list came from is told: named beforehand, taken from the data, or found under noise."""
+    baskets = [["bread", "milk"], ["bread"], ["milk", "tea"]] * 300
+    told = {"taken from the data": None, "found under noise": "private", "named by whoever": ["bread", "milk", "tea"]}
+    for words, items in told.items():
+        file = tmp_path / "items.json"
+        pm.mine(pm.read(baskets, items=items), k=3, epsilon=1, delta="1e-6").save(file)
+        page = page_of(file)
+        assert [word for word in told if word in page.part("public-1")] == [words]
+
+
+def test_accounts_that_share_a_budget_are_told(tmp_path) -> None:
+    """Grants, what accounts have left, and who was charged; a part of later people has a sum of its own."""
+    ledger = pm.Ledger(tmp_path / "budget.db")
+    ledger.init("orders", 3)
+    ledger.grant("orders", "marketing", "0.5")
+    ledger.grow("orders", "new", "june", 2)
+    data = pm.read([["bread", "milk"], ["bread"]] * 100, items=["bread", "milk"])
+    release = pm.mine(data, k=2, epsilon="0.25", ledger=ledger, dataset="orders", account="marketing")
+    pm.mine(data, k=2, epsilon="0.75", ledger=ledger, dataset="orders", part="june")
+    page = Page(report_html({"top.json": release}, ledger, made=NOW))
+    part = page.part("dataset-1")
+    for words in ("orders / marketing", "orders + june", "account marketing", "part june", "rows of new people"):
+        assert words in part
+    # June's people paid both charges; those of the start only the first, and what is granted is nobody else's.
+    assert "<dt>Spent</dt><dd>ε = 1</dd>" in part
+    assert "<dt>Left</dt><dd>ε = 0.75</dd>" in part
+    assert "all of orders" in page.part("odds")
