@@ -178,6 +178,16 @@ def test_a_clock_that_is_turned_back_gives_nothing(ledger: Ledger, monkeypatch: 
         ledger.charge("logs", "1/100")
 
 
+def test_a_later_day_that_the_ledger_has_seen_counts(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A period that has ended stays ended for a clock that is behind."""
+    ledger.init("logs", 1, until=today() + timedelta(days=9))
+    with monkeypatch.context() as patch:
+        move_clock(patch, 20)
+        ledger.grow("logs", "same")
+    with pytest.raises(InputError, match="ended on"):
+        ledger.charge("logs", "1/10")
+
+
 @pytest.mark.parametrize("day", ["tomorrow", "2027-13-01", 7, datetime(2099, 1, 1, tzinfo=UTC), None])
 def test_odd_dates(ledger: Ledger, day: object) -> None:
     """What is no date is refused in a sentence."""
