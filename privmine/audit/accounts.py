@@ -75,6 +75,9 @@ def _receipt(trace: Trace, release: Release, spent: Cost) -> Iterator[Finding]:
             "",
             f"the receipt claims {receipt.cost}, its charges sum to {receipt.spent}, and the budget was {trace.budget}",
         )
+    stated, asked = receipt.guarantee, trace.asked
+    if asked is not None and (stated.epsilon > asked.epsilon or (stated.delta or 0) > (asked.delta or 0)):
+        yield Finding("budget", "", f"the receipt guarantees {stated}, but {asked} was asked for")
     # More may be charged than is drawn for: a query that fails stays charged.
     listed = trace.budget * 0 + sum(charge.cost for charge in receipt.charges if charge.mechanism != UNSPENT)
     if listed < spent:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor
+from fractions import Fraction
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -13,7 +14,7 @@ from privmine.audit.cases import Case, MakeDatabase, make_database, some_cases
 from privmine.audit.customers import AnyCase, CustomerCase, CustomerDatabase, as_customers, some_customer_cases
 from privmine.audit.evidence import Evidence
 from privmine.audit.findings import Finding
-from privmine.audit.neighbours import customer_cases, require_hypothesis, searched
+from privmine.audit.neighbours import cases, customer_cases, require_hypothesis, searched
 from privmine.audit.outcomes import MakeNoise, Outcome, PipelineSample, has_failed, secure_noise
 from privmine.audit.replay import Counterexample, Hunt, counterexamples
 from privmine.audit.report import AuditReport, Replays, SampledCase
@@ -24,6 +25,7 @@ from privmine.audit.statistical import ERROR_RATE, Bound, lower_bounds
 from privmine.audit.subjects import Subject, emphasised, subject_of
 from privmine.audit.workers import Workers, away, worker_pool
 from privmine.errors import InputError, PrivmineError
+from privmine.ledger.checks import delta_amount
 from privmine.noise.simulated import SimulatedNoise
 from privmine.pipeline import Pipeline
 from privmine.privacy.unit import Unit
@@ -96,6 +98,7 @@ def audit(
     *,
     effort: Effort = STANDARD,
     unit: Unit | None = None,
+    delta: Any = None,
     seed: int = 0,
     error_rate: float = ERROR_RATE,
     workers: int | Executor = 1,
@@ -114,6 +117,7 @@ def audit(
         effort: `QUICK`, `STANDARD` or `THOROUGH`, or one of your own.
         unit: who is protected, such as `Unit("customer", baskets=3)`; neighbours then differ by all that
             one customer has. By default they differ by one transaction.
+        delta: audit what is claimed with this δ, such as "1e-6"; by default pure ε.
         seed: other seeds try other neighbours and other noise.
         error_rate: the probability that sampling calls a sound component unsound, at most.
         workers: how many processes to use, or a pool of them that several audits share.
@@ -127,7 +131,8 @@ def audit(
     """
     subject = target if isinstance(target, Subject) else subject_of(target, stage, trust)
     known, make = evidence or Evidence(), database or _database_of(unit)
-    plan = _Plan(subject, effort, seed, error_rate, _checked(unit), make, noise, known, progress)
+    claimed = delta_amount(delta, "δ")
+    plan = _Plan(subject, effort, seed, error_rate, _checked(unit), make, noise, known, progress, claimed)
     if effort.examples:
         require_hypothesis()
     replays, error = Replays(), ""
@@ -135,7 +140,7 @@ def audit(
     source: tuple[Bound, ...] = ()
     with worker_pool(workers, (subject.pipeline, plan.database, noise)) as pool:
         try:
-            asked = ("replay", subject.pipeline, effort, seed, unit, plan.database)
+            asked = ("replay", subject.pipeline, effort, seed, unit, claimed, plan.database)
             replays = plan.evidence.of(asked, partial(_replayed, plan, pool))
             example = replays.counterexample
             refused = example is not None and not any(finding.violates for finding in example.findings)
@@ -172,6 +177,8 @@ def _snippet(plan: _Plan, report: AuditReport) -> str:
     if plan.unit is not None:
         imports = ["from privmine.api import Unit"]
         arguments.append(f"unit={plan.unit!r}")
+    if plan.delta is not None:
+        arguments.append(f"delta={str(plan.delta)!r}")
     if isinstance(plan.database, CustomerDatabase) and plan.database.unit.is_transaction:
         names.append("CustomerDatabase")
         arguments.append("database=CustomerDatabase()")
@@ -200,6 +207,7 @@ class _Plan:
     noise: MakeNoise
     evidence: Evidence
     progress: Progress
+    delta: Fraction | None
 
     @property
     def most(self) -> int:
@@ -209,13 +217,14 @@ class _Plan:
     def cases(self) -> list[Case] | list[CustomerCase]:
         """The pairs of neighbours to replay on."""
         if self.unit is None:
-            return some_cases(self.effort.pairs, self.seed)
-        return some_customer_cases(self.effort.pairs, self.most, self.seed)
+            return [evolve(case, delta=self.delta) for case in some_cases(self.effort.pairs, self.seed)]
+        made = some_customer_cases(self.effort.pairs, self.most, self.seed)
+        return [evolve(case, delta=self.delta) for case in made]
 
     def sampled_cases(self) -> list[AnyCase]:
         """The pairs of neighbours to sample on; the one that suits the audited stage comes first."""
         stages = sorted(SAMPLED_CASES, key=lambda stage: stage != self.subject.stage)
-        cases = [evolve(SAMPLED_CASES[stage], epsilon=self.effort.epsilon) for stage in stages]
+        cases = [evolve(SAMPLED_CASES[stage], epsilon=self.effort.epsilon, delta=self.delta) for stage in stages]
         unit = self.unit
         return [*cases] if unit is None else [as_customers(case, unit) for case in cases]
 
@@ -281,17 +290,18 @@ def _replayed(plan: _Plan, pool: Executor | None) -> Replays:
     if effort.examples:
         plan.progress(f"{subject.name}: searching", 0, 1)
         most = None if plan.unit is None else plan.most
-        tried, example_found = away(pool, _searched, pipeline, effort.examples, plan.seed, plan.database, most)
+        search = partial(_searched, pipeline, effort.examples, plan.seed, plan.database, most, plan.delta)
+        tried, example_found = away(pool, search)
         return evolve(replays, pairs=replayed + tried, counterexample=example_found)
     return replays
 
 
 def _searched(
-    pipeline: Pipeline, examples: int, seed: int, database: MakeDatabase, most: int | None
+    pipeline: Pipeline, examples: int, seed: int, database: MakeDatabase, most: int | None, delta: Fraction | None
 ) -> tuple[int, Counterexample | None]:
     """Search with hypothesis. It makes its strategies itself, because they cannot be sent to another process."""
-    among = None if most is None else customer_cases(most)
-    return searched(pipeline, examples, seed, database, among=among)
+    among = cases() if most is None else customer_cases(most)
+    return searched(pipeline, examples, seed, database, among=among.map(lambda case: evolve(case, delta=delta)))
 
 
 def smallest(pipeline: Pipeline, example: Counterexample, database: MakeDatabase = make_database) -> Counterexample:
@@ -324,6 +334,7 @@ def _sampled(plan: _Plan, pool: Executor | None) -> tuple[SampledCase, ...]:
         what = f"{subject.name}: sampling pair {place + 1} of {len(tasks)}"
         options: dict[str, Any] = {
             "samples": runs,
+            "delta": case.delta or Fraction(0),
             "error_rate": error_rate / len(tasks),
             "seed": plan.seed + place,
         }

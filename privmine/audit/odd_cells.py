@@ -113,7 +113,7 @@ def some_neighbours(source: Source, random: Random) -> Neighbours:
         protected=protected,
         given=universe < 0.6,
         # The columns of a one-hot table are known to all.
-        private=universe >= 0.8 and source.layout != "one-hot",
+        private=universe >= 0.8 and "one-hot" not in (source.layout, source.options.get("layout")),
         place=random.choice(("first", "last", "middle", "scattered")),
         seed=random.randint(0, 99),
     )

@@ -18,6 +18,7 @@ from privmine.noise.protocol import NoiseSource
 from privmine.noise.secure import SecureNoise
 from privmine.noise.simulated import SimulatedNoise
 from privmine.pipeline import Pipeline
+from privmine.pipeline.request import definition_at
 from privmine.release import Release
 
 #: For each group of features their values in one run. A float is a number, anything else a category.
@@ -61,7 +62,8 @@ class PipelineSample:
         limits = (plan or self.plan()).limits()
         # Without access to data, construction reveals what selection did.
         limits["construct_basis"] = limits["select_elements"]
-        claims = {stage: limits[stage] * self.case.epsilon for stage in STAGES if stage in limits}
+        budget = definition_at(self.case.delta).budget(self.case.epsilon)
+        claims = {stage: (limits[stage] * budget).guarantee.epsilon for stage in STAGES if stage in limits}
         return {**claims, RELEASE: self.case.epsilon}
 
     def plan(self) -> BudgetPlan:

@@ -30,6 +30,7 @@ from privmine.pipeline import Pipeline
 from privmine.pipeline.request import definition_at
 from privmine.pipeline.run import RESULTS, StageComponent
 from privmine.privacy.cost import Cost
+from privmine.privacy.guarantee import Guarantee
 from privmine.privacy.noise import Noise
 from privmine.queries import VERIFIED, Candidate, Query, Scores
 
@@ -246,6 +247,7 @@ def observed_run(pipeline: Pipeline, database: Any, noise: NoiseSource, trace: T
     It is `run` that is called, as users call it: a class of pipelines may have one of its own, which may leak.
     """
     trace.budget = definition_at(request.get("delta")).budget(Fraction(request["epsilon"]))
+    trace.asked = Guarantee(Fraction(request["epsilon"]), request.get("delta"))
     before = _auditing.set(True)
     with captured_messages() as said:
         try:

@@ -241,6 +241,7 @@ class AuditReport:
                 {
                     "neighbours": sampled.case.code(),
                     "epsilon": str(sampled.case.epsilon),
+                    "delta": None if sampled.case.delta is None else str(sampled.case.delta),
                     "noise": sampled.noise,
                     "runs": sampled.runs,
                     "failed": sampled.failed,

@@ -1,7 +1,8 @@
 """A black-box audit: run a mechanism many times on two neighbours, and bound ε from below.
 
 An event that is e^x times as probable on one database as on its neighbour shows that the mechanism is not
-ε-differentially private for any ε < x. Events are sought in one half of the runs and tested on the other, so
+ε-differentially private for any ε < x. If δ is claimed as well, that of the more probable one is first lowered by δ:
+(ε, δ) promises p ≤ e^ε·q + δ for every event. Events are sought in one half of the runs and tested on the other, so
 that the test does not know what the search has seen. The probabilities are bounded by Clopper–Pearson, all
 of them at once with the stated confidence (Bonferroni).
 
@@ -26,7 +27,9 @@ from privmine.audit.binomial import lower_limit, upper_limit
 from privmine.audit.columns import OutcomeColumn, columns_of, of_groups
 from privmine.audit.outcomes import Outcome
 from privmine.audit.workers import side_by_side
+from privmine.exact import amount
 from privmine.model import FloatArray
+from privmine.privacy.guarantee import equation
 
 #: With this probability at most, audits of sound mechanisms call any of them unsound.
 ERROR_RATE = 0.001
@@ -56,6 +59,7 @@ class Bound:
         favours: 0 if it was more probable on the first database, 1 if on the second.
         hits: how often it happened on the database that it favours, and on the other one.
         runs: of so many runs on each.
+        delta: the δ that is claimed beside the ε; the bound is on the ε at this δ. 0 for pure ε.
     """
 
     group: str
@@ -66,6 +70,7 @@ class Bound:
     favours: int = 0
     hits: tuple[int, int] = (0, 0)
     runs: int = 0
+    delta: Fraction = Fraction(0)
 
     @property
     def violates(self) -> bool:
@@ -73,7 +78,8 @@ class Bound:
         return self.lower > self.claim
 
     def __str__(self) -> str:
-        text = f"{self.group}: ε ≥ {self.lower:.3f} against a claim of {float(self.claim):.3f}"
+        at = f" at {equation('δ', amount(self.delta))}" if self.delta else ""
+        text = f"{self.group}: ε ≥ {self.lower:.3f}{at} against a claim of {float(self.claim):.3f}"
         if self.event:
             likely, unlikely = self.hits
             text += f"; {self.event}: {likely} of {self.runs} runs, {unlikely} of {self.runs} on the neighbour"
@@ -93,6 +99,7 @@ def lower_bounds(
     claims: Mapping[str, Fraction],
     *,
     samples: int = 10_000,
+    delta: Fraction = Fraction(0),
     error_rate: float = ERROR_RATE,
     seed: int = 0,
     workers: Executor | None = None,
@@ -105,6 +112,7 @@ def lower_bounds(
         sample: runs the mechanism.
         claims: the groups in their order, and what the features up to each may reveal.
         samples: how many runs on each database.
+        delta: the δ that is claimed beside every ε.
         error_rate: the probability that any of the bounds is wrong, at most.
         seed: makes the runs, where their noise can be seeded.
         workers: runs batches side by side; the sample must be picklable then.
@@ -116,7 +124,7 @@ def lower_bounds(
     columns = columns_of(first, second, search)
     groups = list(claims)
     chosen = {
-        (group, favours): _best_events(columns, groups[: place + 1], search, favours, error_rate)
+        (group, favours): _best_events(columns, groups[: place + 1], search, _Search(favours, error_rate, float(delta)))
         for place, group in enumerate(groups)
         for favours in (0, 1)
     }
@@ -124,13 +132,13 @@ def lower_bounds(
     confidence = 1 - error_rate
     bounds = []
     for group in groups:
-        best = Bound(group, claims[group], 0.0, confidence)
+        best = Bound(group, claims[group], 0.0, confidence, delta=delta)
         for favours in (0, 1):
             for event in chosen[group, favours]:
                 # Each test bounds two probabilities.
-                bound = _tested(event, favours, check, error_rate / (2 * tests))
+                bound = _tested(event, favours, check, error_rate / (2 * tests), delta)
                 if bound[0] > best.lower:
-                    best = Bound(group, claims[group], bound[0], confidence, event.text, favours, *bound[1:])
+                    best = Bound(group, claims[group], bound[0], confidence, event.text, favours, *bound[1:], delta)
         bounds.append(best)
     return tuple(bounds)
 
@@ -145,7 +153,7 @@ def mechanism_bound(
         first: a database.
         second: its neighbour.
         claim: the ε that the mechanism claims.
-        options: as for `lower_bounds`.
+        options: as for `lower_bounds`, such as the δ that it claims.
     """
     (bound,) = lower_bounds(_FunctionSample(mechanism, (first, second)), {"output": Fraction(claim)}, **options)
     return bound
@@ -207,19 +215,38 @@ def _all_runs(
     return outcomes
 
 
-def _best_events(
-    columns: list[OutcomeColumn], groups: Sequence[str], rows: slice, favours: int, error_rate: float
-) -> list[Event]:
+@frozen
+class _Search:
+    """What is sought: events that are more probable on one side, and by more than δ.
+
+    Attributes:
+        favours: that side.
+        error_rate: of the test that an event must pass later.
+        delta: what is taken from its probability there.
+    """
+
+    favours: int
+    error_rate: float
+    delta: float
+
+    def promise(self, likely: int, unlikely: int, runs: int) -> float:
+        """The logarithm of the ratio of the frequencies, minus some standard deviations of each logarithm."""
+        high, low = likely / runs - self.delta, (unlikely + 1) / runs
+        if high <= 0:
+            return -inf
+        errors = sqrt((1 - high) / likely) + sqrt(max(0.0, 1 - low) / (unlikely + 1))
+        return log(high / low) - (1 + sqrt(log(1 / self.error_rate))) * errors
+
+
+def _best_events(columns: list[OutcomeColumn], groups: Sequence[str], rows: slice, search: _Search) -> list[Event]:
     """The events of the last group that promise most, each on another feature."""
     # The score is fitted to one part and its thresholds are chosen on the other, else it would flatter itself.
     middle = (rows.start + rows.stop) // 2
     fit, choose = slice(rows.start, middle), slice(middle, rows.stop)
-    deviations = 1 + sqrt(log(1 / error_rate))
     candidates = [
-        _most_promising(_column_events(column, fit), choose, favours, deviations)
-        for column in of_groups(columns, groups[-1:])
+        _most_promising(_column_events(column, fit), choose, search) for column in of_groups(columns, groups[-1:])
     ]
-    candidates.append(_best_score([*of_groups(columns, groups)], fit, choose, favours, deviations))
+    candidates.append(_best_score([*of_groups(columns, groups)], fit, choose, search))
     found = [candidate for candidate in candidates if candidate is not None and candidate[0] > -inf]
     found.sort(key=lambda candidate: -candidate[0])
     return [event for _, event in found[:_TESTED]]
@@ -248,15 +275,13 @@ def _below(column: OutcomeColumn, cut: float) -> Callable[[int, slice], NDArray[
     return lambda side, rows: column.values[side][rows] < cut
 
 
-def _best_score(
-    columns: list[OutcomeColumn], fit: slice, choose: slice, favours: int, deviations: float
-) -> tuple[float, Event] | None:
+def _best_score(columns: list[OutcomeColumn], fit: slice, choose: slice, search: _Search) -> tuple[float, Event] | None:
     """A likelihood ratio of all features, as if they were independent, and the threshold that promises most.
 
     That they are not makes it a worse score, never a wrong test.
     """
     tables = [(column, column.cuts(fit)) for column in columns]
-    ratios = [_log_ratios(column, cuts, fit, favours) for column, cuts in tables]
+    ratios = [_log_ratios(column, cuts, fit, search.favours) for column, cuts in tables]
 
     def score(side: int, rows: slice) -> FloatArray:
         total = np.zeros(len(range(*rows.indices(len(columns[0].values[side])))))
@@ -272,7 +297,7 @@ def _best_score(
         Event(f"likelihood-ratio score of {features} ≥ {cut:.3f}", _scores_at_least(score, cut))
         for cut in np.unique(np.quantile(pooled, np.linspace(0.01, 0.99, 50))).tolist()
     )
-    return _most_promising(events, choose, favours, deviations)
+    return _most_promising(events, choose, search)
 
 
 def _scores_at_least(
@@ -291,31 +316,23 @@ def _log_ratios(column: OutcomeColumn, cuts: FloatArray, rows: slice, favours: i
     return ratios
 
 
-def _most_promising(
-    events: Iterator[Event], rows: slice, favours: int, deviations: float
-) -> tuple[float, Event] | None:
+def _most_promising(events: Iterator[Event], rows: slice, search: _Search) -> tuple[float, Event] | None:
     """The event for which the largest bound is to be expected, by a rough estimate."""
     best: tuple[float, Event] | None = None
     for event in events:
-        likely, unlikely = event.happens(favours, rows), event.happens(1 - favours, rows)
-        promise = _promise(int(likely.sum()), int(unlikely.sum()), len(likely), deviations)
+        likely, unlikely = event.happens(search.favours, rows), event.happens(1 - search.favours, rows)
+        promise = search.promise(int(likely.sum()), int(unlikely.sum()), len(likely))
         if best is None or promise > best[0]:
             best = promise, event
     return best
 
 
-def _promise(likely: int, unlikely: int, runs: int, deviations: float) -> float:
-    """The logarithm of the ratio of the frequencies, minus some standard deviations of each logarithm."""
-    if not likely:
-        return -inf
-    high, low = likely / runs, (unlikely + 1) / runs
-    errors = sqrt((1 - high) / likely) + sqrt(max(0.0, 1 - low) / (unlikely + 1))
-    return log(high / low) - deviations * errors
-
-
-def _tested(event: Event, favours: int, rows: slice, error: float) -> tuple[float, tuple[int, int], int]:
-    """The bound on ε that an event proves on runs that had no part in choosing it."""
+def _tested(
+    event: Event, favours: int, rows: slice, error: float, delta: Fraction
+) -> tuple[float, tuple[int, int], int]:
+    """The bound on ε, at this δ, that an event proves on runs that had no part in choosing it."""
     likely, unlikely = event.happens(favours, rows), event.happens(1 - favours, rows)
     hits, runs = (int(likely.sum()), int(unlikely.sum())), len(likely)
     least, most = lower_limit(hits[0], runs, error), upper_limit(hits[1], runs, error)
-    return (log(least / most) if least else -inf), hits, runs
+    least -= float(delta) * (1 + 1e-9)  # rounded to the side of a smaller bound
+    return (log(least / most) if least > 0 else -inf), hits, runs

@@ -15,6 +15,7 @@ from privmine.model import IntArray, Request
 from privmine.noise.protocol import Tail
 from privmine.privacy.cost import Charge, Cost, Meter
 from privmine.privacy.definition import PureDP
+from privmine.privacy.guarantee import Guarantee
 from privmine.privacy.noise import Noise
 from privmine.privacy.sensitivity import Sensitivity
 from privmine.privacy.unit import Unit
@@ -128,6 +129,7 @@ class Trace:
         request: what the stages were asked for, and told of the data as public.
         meter: what counted the charges, once a stage had a curator.
         budget: what the run may cost.
+        asked: what the user asked for; None where nothing was run.
         release: what the run ended with, or
         failure: the error that it ended with.
         messages: what it warned of and logged.
@@ -141,6 +143,7 @@ class Trace:
     request: Request | None = None
     meter: Meter | None = None
     budget: Cost = PureDP().cost(0)
+    asked: Guarantee | None = None
     release: Release | None = None
     failure: BaseException | None = None
     messages: tuple[str, ...] = ()

@@ -28,6 +28,7 @@ from privmine.cli.screen import bar, console, fail, print_json, print_whole_word
 from privmine.errors import InputError, PrivmineError, UnknownNameError
 from privmine.hooks.registry import own_version
 from privmine.io.readers.options import ReadOptions
+from privmine.ledger.checks import delta_amount
 from privmine.privacy.guarantee import at_epsilon
 
 STYLES = {"holds": "green", "violates": "bold red", "refused": "bold yellow", "errors": "bold red"}
@@ -62,6 +63,7 @@ def _told(effort: Effort) -> str:
     help="With --unit or --merge-by: use the same neighbours, but protect each transaction alone. A "
     "violation is expected.",
 )
+@click.option("--delta", metavar="DELTA", help="Audit what is claimed with this δ, such as 1e-6, instead of pure ε.")
 @click.option("--trust", multiple=True, metavar="DIST", help="Allow this distribution's own queries; can be repeated.")
 @click.option("--seed", type=click.IntRange(0), default=0, help="Use other neighbours and other noise.")
 @click.option(
@@ -86,6 +88,7 @@ def audit(
     max_baskets: int | None,
     merge_by: str | None,
     without_unit: bool,
+    delta: str | None,
     trust: tuple[str, ...],
     seed: int,
     workers: int | None,
@@ -106,6 +109,7 @@ def audit(
     effort = QUICK if quick else THOROUGH if thorough else STANDARD
     if effort.examples:
         require_hypothesis()
+    claimed = delta_amount(delta, "δ")
     protected = ReadOptions(unit=unit, max_baskets=max_baskets, merge_by=merge_by).protected
     if without_unit and protected.is_transaction:
         raise InputError(
@@ -123,6 +127,7 @@ def audit(
             "effort": effort,
             "unit": None if protected.is_transaction else protected,
             "database": CustomerDatabase() if without_unit else None,
+            "delta": claimed,
             "seed": seed,
             "error_rate": ERROR_RATE / len(subjects),
             "workers": pool or 1,

@@ -144,7 +144,7 @@ class DataOptions:
         return ReadOptions.of(**{name: value for name, value in self.given.items() if name not in _SOURCES})
 
     def read(self, paths: Paths, accept: Callable[[Origin], None] = lambda _: None) -> Transactions:
-        """Read the data, and tell what was guessed of it before the rows are read.
+        """Read the data, and tell what was detected of it before the rows are read.
 
         Args:
             paths: the files; none with a query.
@@ -201,7 +201,7 @@ def data_options(*, units: bool) -> Callable[[Callback], Callback]:
 
 
 def tell_guesses(origin: Origin) -> None:
-    """Say what was guessed of the data, so that a wrong guess is seen before anything is spent on it."""
+    """Say what was detected of the data, so that a mistake is seen before anything is spent on it."""
     if origin.guessed:
         line = shell_words(origin)
         click.echo(
@@ -210,6 +210,6 @@ def tell_guesses(origin: Origin) -> None:
 
 
 def shell_words(origin: Origin) -> str:
-    """The options that would have said what was guessed of the data, as one types them."""
+    """The options that would have said what was detected of the data, as one types them."""
     options = (word for option, value in origin.guessed for word in (f"--{option.replace('_', '-')}", value))
     return shlex.join(_TAB if word == "\t" else word for word in options)

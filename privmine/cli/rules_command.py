@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -16,14 +17,18 @@ from privmine.release.release_files import check_output
 from privmine.release.rules import METRICS, RuleList, Wanted, list_rules
 from privmine.release.rules.certainty import WITH_INTERVALS
 from privmine.release.rules.listing import words
-from privmine.release.rules.rule_files import to_csv, to_json
+from privmine.release.rules.rule_files import to_csv, to_json, to_xlsx
 
 #: How many rules the screen shows; a file has all.
 SHOWN = 50
 #: What the screen shows of each rule, after the metric that was asked for.
 _COLUMNS = ("support", "confidence", "lift")
 
-_WRITERS = {".csv": to_csv, ".json": to_json}
+_WRITERS: dict[str, Callable[[Release, RuleList], bytes]] = {
+    ".csv": lambda release, found: to_csv(release, found).encode(),
+    ".json": lambda release, found: to_json(release, found).encode(),
+    ".xlsx": to_xlsx,
+}
 
 _which = partial(click.option, panel="Which rules")
 _result = partial(click.option, panel="The result")
@@ -49,7 +54,7 @@ _result = partial(click.option, panel="The result")
 )
 @_which("--support-only", is_flag=True, help="Supports alone; works where a subset of an itemset was not released.")
 @_which("--downward-closed", is_flag=True, help="Leave out itemsets of which a subset was not released.")
-@_result("--output", "-o", type=click.Path(path_type=Path), help="Save all rules to a .csv or .json file.")
+@_result("--output", "-o", type=click.Path(path_type=Path), help="Save all rules to a .csv, .json or .xlsx file.")
 @_result("--force", "overwrite", is_flag=True, help="Replace the file of --output if it exists.")
 @_result("--json", "as_json", is_flag=True, help="Print the rules as JSON.")
 def rules(
@@ -96,7 +101,7 @@ def rules(
     loaded = loaded.downward_closed() if downward_closed else loaded
     found = list_rules(loaded, wanted)
     if output is not None:
-        content = _WRITERS[output.suffix.lower()](loaded, found).encode()
+        content = _WRITERS[output.suffix.lower()](loaded, found)
         try:
             with written(output, public=True) as file:
                 file.write(content)

@@ -6,7 +6,7 @@ be looked at; nothing that they return may be published about data that may not.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from math import ceil
 from os import PathLike
@@ -68,7 +68,7 @@ def _against_frequency(release: Release, transactions: Transactions, theta: Frac
 
 
 def compare(
-    pipelines: Mapping[str, Any],
+    pipelines: Mapping[str, Any] | Iterable[str],
     baskets: Any,
     *,
     k: Any,
@@ -82,7 +82,7 @@ def compare(
     """Run pipelines in simulation and measure each run against the exact data. Uses exact data: not private.
 
     Args:
-        pipelines: by name a `Pipeline` or the name of a method.
+        pipelines: by name a `Pipeline` or the name of a method; or a list of methods, or one.
         baskets: the data: a `Transactions`, or an iterable of collections of labels.
         k: how many itemsets, or several such numbers.
         epsilon: the budget, or several.
@@ -98,8 +98,9 @@ def compare(
         A tidy pandas frame with one row a run; a list of rows where pandas is not installed. ε is a number there, and
         metrics that do not apply are NaN.
     """
+    named = _named(pipelines)
     transactions = _transactions(baskets)
-    experiment = Experiment.of(data, pipelines, k, epsilon, repeats)
+    experiment = Experiment.of(data, named, k, epsilon, repeats)
     results: Results = _Kept() if resume is None else open_results(Path(resume))
     failures = run_cells(
         experiment.cells(),
@@ -129,6 +130,19 @@ def as_frame(rows: list[Row]) -> Any:
         # A metric that no run has would be a column of objects.
         frame[name] = pd.to_numeric(frame[name])
     return frame
+
+
+def _named(pipelines: Any) -> Mapping[str, Any]:
+    """Pipelines by name; methods are their own names."""
+    if isinstance(pipelines, Mapping):
+        return pipelines
+    methods = [pipelines] if isinstance(pipelines, str) else pipelines
+    if isinstance(methods, list | tuple) and all(isinstance(method, str) for method in methods):
+        return {method: method for method in methods}
+    raise InputError(
+        "The pipelines come first, by name or as a list of methods, and then the baskets: "
+        'pm.compare(["privbasis", "tf"], baskets, k=20, epsilon=1).'
+    )
 
 
 def _transactions(baskets: Any) -> Transactions:

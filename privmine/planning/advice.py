@@ -259,6 +259,6 @@ def number(value: float) -> str:
 
 
 def many(value: float, noun: str) -> str:
-    """So many of something."""
+    """A number with its noun, which is plural unless the number is 1."""
     text = number(value)
     return f"{text} {noun}" if text == "1" else f"{text} {noun}s"

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from privmine.errors import InputError
+from privmine.exact import amount
 from privmine.extras import import_extra
 from privmine.planning.plan_text import items
-from privmine.privacy.guarantee import Guarantee
+from privmine.privacy.guarantee import Guarantee, equation
 from privmine.release.plots.pictures import check_picture, save_picture
 from privmine.release.plots.style import COLOURS
 
@@ -66,7 +67,8 @@ def _draw(plan: Plan, axes: Axes) -> None:
     axes.set(xscale="log", yscale="log", xlim=(epsilons[0], epsilons[-1]))
     axes.set_xlabel("privacy budget ε of the whole run (smaller is more private)")
     axes.set_ylabel("standard error of a count, in transactions")
-    title = f"{plan.method}, k = {plan.k:,}{_lambda(plan)}"
+    delta = "" if plan.delta is None else f", {equation('δ', amount(plan.delta))}"
+    title = f"{plan.method}, k = {plan.k:,}{_lambda(plan)}{delta}"
     axes.set_title(f"{title}\nprotects {plan.unit.whom}", fontsize=10, loc="left", parse_math=False)
     round_numbers = [epsilon for epsilon in epsilons if f"{epsilon:e}"[:8] in ("1.000000", "2.000000", "5.000000")]
     axes.set_xticks(round_numbers, [f"{epsilon:g}" for epsilon in round_numbers])

@@ -242,12 +242,12 @@ def _or_pure(plan: Plan) -> str:
 
 
 def items(count: int) -> str:
-    """So many items."""
+    """A number of items, in words."""
     return many(count, "item")
 
 
 def many(count: int, noun: str) -> str:
-    """So many of something."""
+    """A number with its noun, which is plural unless the number is 1."""
     return f"1 {noun}" if count == 1 else f"{count:,} {noun}s"
 
 

@@ -151,8 +151,14 @@ def _of_release(release: Release, transactions: int | None, items: int | None) -
     made = baskets_like(release, known, transactions)
     wanted = round(release.total) if transactions is None else transactions
     notes = [
-        f"Baskets were made up that have the {made.used:,} of {len(release):,} supports that noise does not explain."
+        f"Baskets were made up that have the {made.used:,} of {len(release):,} supports that noise does not explain. "
+        "They lack what that release missed, so that more may be missed than is told here."
     ]
+    if known is None:
+        notes.append(
+            f"The release does not tell how many items there are to choose from. {len(made.baskets.universe):,} are "
+            "assumed: pass items= if you know better."
+        )
     if not release.receipt.private:
         notes.append(
             "That release is a simulation, not a private release: do not pass on what it tells of private data."

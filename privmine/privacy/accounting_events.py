@@ -10,6 +10,8 @@ states less than it should. It may state less than privmine's receipt, since it 
 | another mechanism under pure ε | `RandomizedResponseDpEvent` of two buckets, which dominates all that is ε-private |
 | another mechanism under zCDP | `ZCDpEvent` |
 
+The accountant must be one for `NeighboringRelation.REPLACE_SPECIAL`: one unit comes or goes.
+
 Numbers are rounded to the side of more cost. The part of δ that finding private items may use has no event. Add it to
 the δ of the accountant.
 """

@@ -98,11 +98,11 @@ def _log(value: Fraction) -> float:
 
 
 def _float(value: Fraction) -> float:
-    """A float near a positive number; where there is none, the smallest or the largest, which will do for a search."""
+    """A float near a positive number; where there is none, the smallest or infinity, which will do for a search."""
     try:
         return max(float(value), nextafter(0.0, inf))
     except OverflowError:
-        return nextafter(inf, 0.0)
+        return inf
 
 
 def _decimal(value: Fraction) -> Decimal:

@@ -16,9 +16,7 @@ SHOWN = 20
 DEFAULT_LEVEL = 0.95
 #: One of them stands wherever intervals are shown.
 CORRECTED = "Intervals allow for the choice of the largest noisy counts: those of the last rows reach further down."
-ESTIMATES = (
-    "Intervals allow for the choice of the largest estimates: they are wider, whatever the choice tells of the noise."
-)
+ESTIMATES = "Intervals allow for the choice of the largest estimates: they are wider than those of one itemset alone."
 CAVEAT = "The last rows are probably too high: they were selected because their noisy counts were large."
 
 

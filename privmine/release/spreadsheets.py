@@ -109,16 +109,17 @@ def to_xlsx(release: Release, level: float, whole: str) -> bytes:
         sheet.column_dimensions[column].width = width
     explained = f"ci_low and ci_high: {percent(level)} for each count. {caveat(release)}"
     words = [headline(release), *release.verdict.lines(release), explained, *release.receipt.lines()]
-    _fill(book.create_sheet(RECEIPT), words)
+    fill(book.create_sheet(RECEIPT), words)
     kept = book.create_sheet(WHOLE)
-    _fill(kept, [whole[start : start + _CELL] for start in range(0, len(whole), _CELL)])
+    fill(kept, [whole[start : start + _CELL] for start in range(0, len(whole), _CELL)])
     kept.sheet_state = "hidden"
     out = io.BytesIO()
     book.save(out)
     return out.getvalue()
 
 
-def _fill(sheet: Any, lines: list[str]) -> None:
+def fill(sheet: Any, lines: list[str]) -> None:
+    """Write lines into the first column, as text whatever they begin with."""
     for number, line in enumerate(lines, start=1):
         cell = sheet.cell(number, 1)
         cell.value, cell.data_type = line, "s"

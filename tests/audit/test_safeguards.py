@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from attrs import evolve, frozen
 
+from privmine import curator as engine
 from privmine.api import (
     Elements,
     ItemSupports,
@@ -34,7 +35,6 @@ from privmine.audit import (
 from privmine.audit import statistical as module
 from privmine.audit.columns import columns_of
 from privmine.audit.samplers import TOLERANCE, SamplerCheck
-from privmine.curator import Curator
 from privmine.noise.simulated import SimulatedNoise
 from privmine.pipeline import Pipeline
 from privmine.privacy import Charge, DiscreteLaplace, PureDP
@@ -342,13 +342,13 @@ def test_a_selection_sharper_than_its_price_is_found(monkeypatch, name, wrong, m
 
 def test_a_second_draw_for_one_question_is_not_free(monkeypatch) -> None:
     """Whoever draws twice and shows the better answer has paid for one."""
-    right = Curator._guarded
+    right = engine.guarded
 
-    def twice(self, query, evaluate):
-        right(self, query, evaluate)
-        return right(self, query, evaluate)
+    def twice(query, evaluate):
+        right(query, evaluate)
+        return right(query, evaluate)
 
-    monkeypatch.setattr(Curator, "_guarded", twice)
+    monkeypatch.setattr(engine, "guarded", twice)
     assert "unpaid" in rules(Pipeline())
 
 

@@ -5,20 +5,12 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+from experiment_files import experiment_file
 
 from privmine.cli.experiment_command import experiment
 from privmine.errors import DataError, InputError, UnknownNameError
 
-SPEC = """
-data = "baskets.dat"
-k = 4
-epsilon = [0.5, 2]
-repeats = 3
-[pipelines.paper]
-method = "privbasis"
-[pipelines.short.stages.construct_basis]
-max_length = 2
-"""
+SPEC = experiment_file('"baskets.dat"', 4, [0.5, 2], 2)
 
 
 @pytest.fixture

@@ -7,11 +7,14 @@ import re
 import subprocess
 import sys
 
+import numpy as np
+import openpyxl
+import pandas as pd
 import pytest
 
 import privmine as pm
 from privmine.release.rules import Wanted, list_rules
-from privmine.release.rules.rule_files import to_csv
+from privmine.release.rules.rule_files import to_csv, to_xlsx
 
 
 @pytest.fixture(scope="module")
@@ -120,7 +123,7 @@ def test_no_rules_say_what_to_do(privmine, closed) -> None:
         (["gone.csv"], "Cannot read gone.csv"),
         (["RELEASE", "--metric", "lifft"], "Did you mean 'lift'"),
         (["RELEASE", "--min-threshold", "nan"], "not NaN"),
-        (["RELEASE", "--output", "rules.xlsx"], "end it in one of .csv, .json"),
+        (["RELEASE", "--output", "rules.parquet"], "end it in one of .csv, .json, .xlsx"),
         (["RELEASE", "--output", "no/such/folder/rules.csv"], "There is no directory"),
     ],
 )
@@ -153,3 +156,28 @@ def test_rules_about_an_item(privmine, closed) -> None:
     code, out, err = privmine("rules", str(closed), "--antecedent", "whole milc")
     assert (code, out) == (2, "")
     assert "Did you mean 'whole milk'" in err
+
+
+def test_rules_as_a_workbook(privmine, closed, tmp_path) -> None:
+    """Numbers as numbers, sides as text, the receipt in a sheet of its own; the same rules as in the CSV."""
+    book, text = tmp_path / "rules.xlsx", tmp_path / "rules.csv"
+    for target in (book, text):
+        assert privmine("rules", str(closed), "--unrefined", "--min-threshold", "0", "--output", str(target))[0] == 0
+    found, same = pd.read_excel(book, sheet_name="Rules"), pd.read_csv(text, comment="#")
+    assert list(found.columns) == list(same.columns)
+    assert found["antecedents"].tolist() == [", ".join(json.loads(side)) for side in same["antecedents"]]
+    assert np.allclose(found["lift"], same["lift"])
+    assert found["conviction_high"].astype(float).tolist() == pytest.approx(same["conviction_high"].tolist())
+    words = pd.read_excel(book, sheet_name="Receipt", header=None)[0].tolist()
+    assert any(line.startswith("Privacy: ") for line in words)
+    assert any("95 %" in line for line in words)
+
+
+def test_a_label_is_no_formula_in_a_workbook() -> None:
+    """Whatever it begins with."""
+    release = pm.mine([["=1+1", "b"]] * 50 + [["b"]] * 50 + [["c"]] * 80, 5, 50, downward_closed=True)
+    found = list_rules(release, Wanted(refined=False, min_threshold=0))
+    book = openpyxl.load_workbook(io.BytesIO(to_xlsx(release, found)))
+    cells = [cell for row in book["Rules"].iter_rows(min_row=2, max_col=2) for cell in row]
+    assert "=1+1" in {cell.value for cell in cells}
+    assert {cell.data_type for cell in cells} == {"s"}

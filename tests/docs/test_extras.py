@@ -30,5 +30,5 @@ def test_a_page_names_the_extras_of_its_examples(page) -> None:
 def test_the_readme_installs_what_it_shows() -> None:
     """Its first command brings what its examples and its prose call."""
     text = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert "'.[tables,pandas,plots]'" in text
-    assert "'.[tables,pandas,plots]'" in (ROOT / "docs" / "quickstart.md").read_text(encoding="utf-8")
+    assert "'.[tables,pandas,plots,excel]'" in text
+    assert "'.[tables,pandas,plots,excel]'" in (ROOT / "docs" / "quickstart.md").read_text(encoding="utf-8")

@@ -106,3 +106,13 @@ def test_something_else_than_a_pipeline_is_refused(generated: Transactions) -> N
 def test_both_say_that_they_are_not_private(function: object) -> None:
     """The first line of the help says so."""
     assert "not private" in (function.__doc__ or "").splitlines()[0]
+
+
+def test_methods_may_be_listed(generated) -> None:
+    """Then they are their own names; what comes in the wrong order is told."""
+    rows = as_rows(compare(["privbasis", "tf"], generated, k=5, epsilon=1, repeats=1))
+    assert [row["pipeline"] for row in rows] == ["privbasis", "tf"]
+    assert len(as_rows(compare("privbasis", generated, k=5, epsilon=1, repeats=2))) == 2
+    for swapped in (generated, 7, [["a", "b"]]):
+        with pytest.raises(InputError, match="pipelines come first"):
+            compare(swapped, ["privbasis"], k=5, epsilon=1)

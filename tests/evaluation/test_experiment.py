@@ -5,6 +5,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from experiment_files import experiment_file
 
 import privmine as pm
 from privmine.errors import PrivmineError
@@ -13,16 +14,7 @@ from privmine.evaluation.experiment import DEFAULT_REPEATS, Experiment
 from privmine.evaluation.seeds import Cell, epsilon_text, seed_of
 from privmine.model import Origin
 
-SPEC = """
-data = ["one", "two"]
-k = [5, 10]
-epsilon = [0.1, 1]
-repeats = 3
-[pipelines.paper]
-method = "privbasis"
-[pipelines.short.stages.construct_basis]
-max_length = 4
-"""
+SPEC = experiment_file('["one", "two"]', [5, 10], [0.1, 1], 4)
 
 
 def written(folder: Path, text: str) -> Path:

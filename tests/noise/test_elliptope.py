@@ -7,7 +7,7 @@ law, it asks for less than 5.3 standard deviations: with other seeds it would fa
 from __future__ import annotations
 
 from fractions import Fraction
-from itertools import combinations, pairwise
+from itertools import combinations, pairwise, product
 from math import exp, sqrt
 from random import Random
 
@@ -26,6 +26,7 @@ from privmine.noise.elliptope import (
     simulated_elliptope_noise,
 )
 from privmine.noise.spheres import Phase, Precision, SpherePoint, Vector
+from privmine.noise.uniform import Uniform
 
 REFEREE_BITS = 1024
 #: Two-sided, a normal variable is so far out once in 10^7.
@@ -95,6 +96,30 @@ def test_bounds_contain_the_exact_values(variables, bits):
             assert max(bounds.error for bounds in found) < 2**36
 
 
+@pytest.mark.parametrize("cuts", [(), (3,), (0,), (7,), (2, 5), (5, 2), (4, 4), (0, 7), (1, 3, 6)], ids=str)
+def test_moduli_contain_all_that_more_bits_could_tell(cuts):
+    """Three bits of each cut are known; whatever follows, the roots of the gaps lie within the bounds, and close."""
+    numbers = [Uniform(cut, 3) for cut in cuts]
+    point = SpherePoint(2 * len(cuts) + 2, numbers, [])
+    bounds = point._moduli(Precision(3))
+    unit = Fraction(1, 4 ** Precision(3).point)
+    seen = [[] for _ in bounds]
+    for ends in product((0, Fraction(1, 8)), repeat=len(cuts)):
+        exact = [Fraction(0), *sorted(Fraction(cut, 8) + end for cut, end in zip(cuts, ends, strict=True)), Fraction(1)]
+        for gaps, (left, right) in zip(seen, pairwise(exact), strict=True):
+            gaps.append(right - left)
+    for gaps, (low, high) in zip(seen, bounds, strict=True):
+        assert low**2 * unit <= min(gaps) < (low + 1) ** 2 * unit
+        assert (high - 1) ** 2 * unit <= max(gaps) <= high**2 * unit
+
+
+def test_direction_of_a_vector_that_may_be_zero_is_not_known():
+    """An error a little above the length: the exact vector may point the other way, at a distance of 2."""
+    stretched = spheres._without_last(Vector([1000, 0, 7], 1001), Precision(8))
+    assert stretched.coordinates == [1 << Precision(8).point, 0]
+    assert stretched.error >= 2 << Precision(8).point
+
+
 @pytest.mark.parametrize("scale", [Fraction(1, 3), Fraction(10), Fraction(10**9, 7)], ids=str)
 @pytest.mark.parametrize("variables", [1, 2, 3, 6, 9])
 def test_rounding_is_that_of_the_referee(variables, scale):
@@ -142,6 +167,9 @@ def test_point_on_the_border_of_the_disc_gets_more_bits():
     tape = iter([255, 0, 0, 0, 1])
     phase = Phase.draw(lambda bits: next(tape), 8)
     assert (phase.x.leading(8), phase.x.bits, phase.negative) == (255, 16, True)
+    tape = iter([0, 255, 0, 0, 1])
+    phase = Phase.draw(lambda bits: next(tape), 8)
+    assert (phase.y.leading(8), phase.y.bits, phase.negative) == (255, 16, True)
     tape = iter([255, 200, 3, 4, 0])
     assert Phase.draw(lambda bits: next(tape), 8).x.numerator == 3
 

@@ -267,7 +267,7 @@ def test_a_missing_pipeline_file() -> None:
         ({"k": 0}, "at least 1"),
         ({"k": -3}, "at least 1"),
         ({"k": 2.5}, "whole number"),
-        ({"k": True}, "at least 1"),
+        ({"k": True}, "whole number"),
         ({"k": "many"}, "whole number"),
         ({"epsilon": 0}, "greater than 0"),
         ({"epsilon": -1}, "greater than 0"),

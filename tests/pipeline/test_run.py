@@ -65,6 +65,8 @@ def test_what_is_right_passes(stage: str, result: object) -> None:
         ("estimate_lambda", Estimate(lam=ITEMS + 1), "from 0 to 30"),
         ("select_elements", Elements((ITEMS,)), "outside the universe of 30 items"),
         ("select_elements", Elements((), [(0, ITEMS)]), "outside the universe"),
+        ("select_elements", Elements((-1, 0)), "outside the universe"),
+        ("construct_basis", BasisSet(bases=[(-1, 0)]), "outside the universe"),
         ("construct_basis", BasisSet(bases=[(0, ITEMS)]), "outside the universe"),
         ("construct_basis", BasisSet(bases=[(0,)], candidates=[(ITEMS,)]), "outside the universe"),
         ("construct_basis", BasisSet(bases=[tuple(range(LONGEST_BASIS + 1))]), "at most 24"),

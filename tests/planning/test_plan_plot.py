@@ -75,3 +75,9 @@ def test_without_matplotlib_it_says_what_to_install(monkeypatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(InputError, match=r"privmine\[plots\]"):
         made.plot()
+
+
+def test_the_title_tells_the_delta() -> None:
+    """Where the errors are those of (ε, δ)."""
+    assert "δ = 1e-06" in pm.plan(30, 1, lam=6, delta="1e-6").plot().get_title(loc="left")
+    assert "δ" not in pm.plan(30, 1, lam=6).plot().get_title(loc="left")

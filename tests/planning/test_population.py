@@ -132,3 +132,17 @@ def test_what_cannot_be_used_is_refused(tmp_path, baskets) -> None:
     newer.write_text(text.replace('"format_version": 3', '"format_version": 99'))
     with pytest.raises(DataError, match="newer privmine"):
         population_of(newer, **NOTHING)
+
+
+def test_what_a_release_does_not_tell_is_said(baskets) -> None:
+    """What it missed, and how many items there were, unless its receipt or the user says so."""
+    release = pm.mine(baskets, 8, 5, simulate=True, seed=1)
+    silent = evolve(release, receipt=evolve(release.receipt, notes=()))
+    asked = {"is_public": False, "transactions": 500, "unit": Unit()}
+    told, untold, given = (
+        population_of(found, items=items, **asked).notes
+        for found, items in ((release, None), (silent, None), (silent, 60))
+    )
+    assert all("lack what that release missed" in notes[0] for notes in (told, untold, given))
+    assert any("pass items=" in note for note in untold)
+    assert not any("pass items=" in note for notes in (told, given) for note in notes)

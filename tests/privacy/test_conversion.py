@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import norm
 
-from privmine.privacy.conversion import _best_order, _log, epsilon_of, rho_of, root
+from privmine.privacy.conversion import _best_order, _log, epsilon_of, rho_of, root, rounded
 
 DELTAS = [Fraction(1, 10**power) for power in (2, 6, 12)]
 RHOS = [Fraction(text) for text in ("1e-8", "3.21e-4", "0.0243559", "1/3", "1", "40", "5000")]
@@ -63,8 +63,8 @@ def test_known_budgets(epsilon: str, rho: float) -> None:
 def test_a_budget_is_used_up_and_not_exceeded(epsilon: Fraction, delta: Fraction) -> None:
     """The ρ of an ε is worth at most that ε, and a little more ρ would be worth more."""
     rho = rho_of(epsilon, delta)
-    assert rho > 0
-    assert epsilon_of(rho, delta) <= epsilon
+    assert rho == rounded(rho, 12, up=False) > 0
+    assert rounded(epsilon_of(rho, delta), 10, up=True) == epsilon_of(rho, delta) <= epsilon
     assert epsilon_of(rho * (1 + Fraction(1, 10**8)), delta) > epsilon * (1 - Fraction(1, 10**9))
 
 
@@ -135,6 +135,7 @@ def test_roots_are_rounded_to_the_side_that_is_asked_for(value: Fraction) -> Non
     """Twelve digits, at or above the root, or at or below it."""
     above, below = root(value, up=True), root(value, up=False)
     assert below**2 <= value <= above**2
+    assert [rounded(side, 12, up=True) for side in (above, below)] == [above, below]
     assert above <= below * (1 + Fraction(3, 10**11))
 
 
@@ -147,3 +148,5 @@ def test_whole_roots_are_exact_and_a_hair_more_is_not(scale: Fraction) -> None:
     assert root(square, up=True) == root(square, up=False) == scale
     assert root(square * hair, up=False) == scale < root(square * hair, up=True) < scale * (1 + step)
     assert root(square / hair, up=True) == scale > root(square / hair, up=False) > scale * (1 - step)
+    for near in (Fraction(10**50 + 1), Fraction(10**50 - 1)):
+        assert root(near, up=False) ** 2 < near < root(near, up=True) ** 2

@@ -116,7 +116,7 @@ def test_a_store_with_one_wrong_method_is_told(method: str) -> None:
 
     setattr(WrongStore, method, wrong)
     with pytest.raises(FlawedStoreError) as told:
-        check_store(lambda baskets, items: WrongStore(in_memory(baskets, items), 1))
+        check_store(lambda baskets, items: WrongStore(in_memory(baskets, items), 1), databases=6)
     assert [flaw.contract for flaw in told.value.flaws] == [method]
 
 
@@ -128,7 +128,7 @@ def test_a_method_that_fails_is_told() -> None:
             raise RuntimeError("no cluster")
 
     with pytest.raises(FlawedStoreError, match="raised RuntimeError: no cluster"):
-        check_store(lambda baskets, items: Failing(in_memory(baskets, items).rows, items))
+        check_store(lambda baskets, items: Failing(in_memory(baskets, items).rows, items), databases=6)
 
 
 def test_a_store_must_be_a_subclass() -> None:

@@ -11,13 +11,12 @@ from privmine.api import (
     Itemset,
     check_length_limit,
     groups_of_three,
-    hookimpl,
     maximal_cliques,
     parameter,
     split_clique,
     without_contained,
 )
-from privmine_bases.coverage import ONLY_THE_TOTAL, items_of, pairs_of
+from privmine_bases.coverage import OfItems, items_of, pairs_of
 
 
 @frozen
@@ -57,7 +56,7 @@ def one_basis_will_do(elements: Elements, limit: int) -> bool:
 
 
 @frozen
-class CliqueBasis:
+class CliqueBasis(OfItems):
     """Takes the maximal cliques of the selected pairs as bases, unmerged, and items without pairs in threes.
 
     The bases are as short as a cover can be (Proposition 3 of the paper, on the graph of pairs), but
@@ -73,12 +72,8 @@ class CliqueBasis:
         DEFAULT_LIMIT, validator=check_length_limit, help="the longest basis; one of n items has 2^n bins"
     )
 
-    @hookimpl
-    def construct_basis(self, elements: Elements) -> BasisSet:
-        """Find the cliques; see `Stages.construct_basis`."""
-        items = items_of(elements)
-        if not items:
-            return ONLY_THE_TOTAL
+    def built(self, items: list[int], elements: Elements) -> BasisSet:
+        """Find the cliques."""
         if one_basis_will_do(elements, self.max_length):
             return BasisSet(bases=(tuple(items),))
         found = find_cliques(elements, self.max_length)

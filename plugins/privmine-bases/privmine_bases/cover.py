@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from attrs import frozen
 
-from privmine.api import BasisSet, Elements, check_length_limit, hookimpl, parameter, whole_from
-from privmine_bases.coverage import ONLY_THE_TOTAL, in_groups, items_of
+from privmine.api import BasisSet, Elements, check_length_limit, parameter, whole_from
+from privmine_bases.coverage import OfItems, in_groups
 from privmine_bases.designs import covering_design
 
 #: About where 2^(ℓ/2)/(ℓ(ℓ−1)), the noise of a pair in blocks of ℓ, is least; 8 also holds more triples.
@@ -14,7 +14,7 @@ MOST_ITERATIONS = 100_000
 
 
 @frozen
-class CoveringDesign:
+class CoveringDesign(OfItems):
     """Covers every pair of the selected items by blocks of one length, whichever pairs were selected.
 
     The manner of PriView (Qardaji, Yang, Li, SIGMOD 2014): a covering design of strength 2 over the
@@ -33,12 +33,9 @@ class CoveringDesign:
     )
     seed: int = parameter(0, validator=whole_from(0), help="of the attempts' random choices, not of any noise")
 
-    @hookimpl
-    def construct_basis(self, elements: Elements) -> BasisSet:
-        """Build the design; see `Stages.construct_basis`."""
-        items = sorted(items_of(elements))
-        if not items:
-            return ONLY_THE_TOTAL
+    def built(self, items: list[int], elements: Elements) -> BasisSet:
+        """Build the design."""
+        items = sorted(items)
         design = covering_design(len(items), self.max_length, self.iterations, self.seed)
         bases = tuple(tuple(items[point] for point in block) for block in design)
         pairs_only = (

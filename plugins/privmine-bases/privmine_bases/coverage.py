@@ -2,13 +2,28 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from itertools import combinations
 
-from privmine.api import BasisSet, Elements, Itemset
+from privmine.api import BasisSet, Elements, Itemset, hookimpl
 
 #: What is measured where nothing was selected: the one bin of the empty basis is N.
 ONLY_THE_TOTAL = BasisSet(bases=((),))
+
+
+class OfItems(ABC):
+    """A strategy that builds its bases of the selected items; without any, it measures the total alone."""
+
+    @hookimpl
+    def construct_basis(self, elements: Elements) -> BasisSet:
+        """Build the bases; see `Stages.construct_basis`."""
+        items = items_of(elements)
+        return self.built(items, elements) if items else ONLY_THE_TOTAL
+
+    @abstractmethod
+    def built(self, items: list[int], elements: Elements) -> BasisSet:
+        """The bases of one or more items, which are in selection order."""
 
 
 def items_of(elements: Elements) -> list[int]:

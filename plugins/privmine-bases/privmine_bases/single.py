@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from attrs import frozen
 
-from privmine.api import BasisSet, Elements, check_length_limit, hookimpl, parameter
-from privmine_bases.coverage import ONLY_THE_TOTAL, items_of
+from privmine.api import BasisSet, Elements, check_length_limit, parameter
+from privmine_bases.coverage import OfItems
 
 #: Where one basis ends to be useful: 65,536 bins, and an item's count adds up half of them.
 SINGLE_LIMIT = 16
 
 
 @frozen
-class SingleBasis:
+class SingleBasis(OfItems):
     """Puts all selected items into one basis, whatever λ; beyond a limit, the first ones selected.
 
     Every itemset of the items is covered at the least width. The noise of an item's count adds up
@@ -28,12 +28,8 @@ class SingleBasis:
         SINGLE_LIMIT, validator=check_length_limit, help="the most items to keep; n items have 2^n bins"
     )
 
-    @hookimpl
-    def construct_basis(self, elements: Elements) -> BasisSet:
-        """Put the items into one basis; see `Stages.construct_basis`."""
-        items = items_of(elements)
-        if not items:
-            return ONLY_THE_TOTAL
+    def built(self, items: list[int], elements: Elements) -> BasisSet:
+        """Put the items into one basis."""
         kept = items[: self.max_length]
         if len(kept) == len(items):
             return BasisSet(bases=(tuple(kept),))

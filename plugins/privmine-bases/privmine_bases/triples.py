@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from attrs import frozen
 
-from privmine.api import BasisSet, Elements, balanced_groups, check_length_limit, hookimpl, parameter
-from privmine_bases.coverage import ONLY_THE_TOTAL, in_groups, items_of
+from privmine.api import BasisSet, Elements, balanced_groups, check_length_limit, parameter
+from privmine_bases.coverage import OfItems, in_groups
 
 
 @frozen
-class TripleBasis:
+class TripleBasis(OfItems):
     """Divides the selected items into groups of three, which count single items most exactly.
 
     Of all ways to divide λ items, groups of three give the least variance to the items' own counts:
@@ -22,12 +22,8 @@ class TripleBasis:
 
     max_length: int = parameter(3, validator=check_length_limit, help="the size of a group; 3 is best for single items")
 
-    @hookimpl
-    def construct_basis(self, elements: Elements) -> BasisSet:
-        """Group the items; see `Stages.construct_basis`."""
-        items = items_of(elements)
-        if not items:
-            return ONLY_THE_TOTAL
+    def built(self, items: list[int], elements: Elements) -> BasisSet:
+        """Group the items."""
         bases = tuple(balanced_groups(items, self.max_length))
         apart = (
             f"Items were measured in {len(bases)} groups of at most {self.max_length}, itemsets across groups "

@@ -48,9 +48,9 @@ class FirstFitBases:
 def notes(threshold: Threshold) -> tuple[str, ...]:
     """What the receipt says of the counts and intervals."""
     said = [
-        "Counts are posterior means where transactions were counted in part, or unbiased where bins were counted. "
-        "Intervals of the former rest on a prior for counts and on the assumption that what a bound cut off is "
-        "spread over itemsets about evenly; they are no guarantee."
+        "Counts from bins are unbiased. The other counts are posterior means, because each transaction was counted "
+        "only in part. Their intervals are no guarantee: they rest on a prior for counts, and they assume that what "
+        "was not counted is spread about evenly over the itemsets."
     ]
     if threshold.is_noise:
         said.append("The supports of the last itemsets are not clearly above 0 at this ε: they are mostly noise.")

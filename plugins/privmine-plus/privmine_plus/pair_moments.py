@@ -39,11 +39,11 @@ _PRECISE = 0.3
 _COVERED = 1.2
 #: What the intervals rest on, for the receipt.
 NOTES = (
-    "Counts are those of a model that was fitted to noisy counts of items and pairs. The intervals of items and pairs "
-    "follow from the noise. Those of longer itemsets also assume that the model itself is off by 0.4 % of √(c·(N − c)) "
-    "for each item beyond the second; on data where triples are no consequence of pairs they can be too narrow. "
-    "Where bins were counted after the moments, counts are those of the bins, or a mean of both that is weighted by "
-    "precision; the model's own error is then estimated from how far it is from the bins.",
+    "Counts come from a model that was fitted to noisy counts of items and pairs. The intervals of items and pairs "
+    "follow from the noise. The intervals of longer itemsets also allow for an error of the model: 0.4 % of "
+    "√(c·(N − c)) for each item beyond the second. They can be too narrow if triples do not follow from pairs. "
+    "Where bins were counted as well, a count is that of the bins, or the mean of both, weighted by precision. The "
+    "error of the model is then estimated from its distance to the bins.",
 )
 
 

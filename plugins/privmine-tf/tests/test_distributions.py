@@ -83,6 +83,7 @@ def test_exact_selections_have_their_probabilities(tiny, method, case):
     tiny.assert_fits(outcomes(tiny, method, case, SecureNoise(), 3_000), probabilities(tiny, method, case))
 
 
+@pytest.mark.statistics
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 @pytest.mark.parametrize("method", ["tf", "tf-monotone", "tf-noisy"])
 def test_simulated_selections_have_their_probabilities(tiny, method, case):

@@ -71,8 +71,8 @@ def read(
 ) -> Transactions:
     """Make transactions of a file, a frame, a query, a matrix or a collection of baskets.
 
-    What is not said is guessed, and `origin` of the result tells what was guessed, in the words of the
-    options that would have said the same. Items keep their labels, and an item counts once in a
+    What you do not specify is detected, and `origin` of the result lists what was detected, as the options
+    that you could have passed. Items keep their labels, and an item counts once in a
     transaction, however often it is listed.
 
     Args:

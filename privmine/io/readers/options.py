@@ -116,7 +116,7 @@ class ReadOptions:
     Attributes:
         items: the public universe, `PRIVATE`, or None.
         names: the labels of the items that the data knows as numbers, or None.
-        layout: one of `LAYOUTS`, or None to guess.
+        layout: one of `LAYOUTS`, or None to detect it.
         transaction: the column that tells which transaction a row belongs to, or None.
         item: the column of the items, or of the lists of items, or None.
         unit: the column that tells whose a transaction is, or one entry for each basket, or None.
