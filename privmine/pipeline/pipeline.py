@@ -203,7 +203,7 @@ class Pipeline:
         source = wish.source()
         run = self.prepare(request, observers)
         plan = run.plan()
-        make_ready(transactions.store)
+        make_ready(transactions)
         time = datetime.now(UTC).isoformat(timespec="seconds")
         try:
             with ledger_charge(

@@ -39,20 +39,28 @@ LONGEST_BASIS = 24
 _SHARE_OF_K = Fraction(1, 20)
 
 
-def make_ready(store: Store) -> None:
-    """Let a store prepare, so that what is wrong with it shows before anything is charged."""
+def make_ready(transactions: Transactions) -> None:
+    """Let the store prepare, so that what is wrong with it shows before anything is charged."""
+    fits = None
     try:
-        store.persist()
-        return
+        transactions.store.persist()
+        fits = transactions.store.item_count == len(transactions.counted)
     except PrivmineError:
         raise
     except Exception:  # noqa: BLE001, S110 - a third party's store may raise anything
         pass
     # Here, not in the except block: there the original error would be this one's context.
-    raise DataError(
-        "The counting store failed while it got ready; the reason is withheld, because it may contain data. Nothing "
-        "was charged."
-    )
+    if fits is None:
+        raise DataError(
+            "The counting store failed while it got ready; the reason is withheld, because it may contain data. "
+            "Nothing was charged."
+        )
+    if not fits:
+        # Without the numbers: where items are private, so is how many there are.
+        raise DataError(
+            "The counting store has another number of items than the universe of the transactions. Make both of the "
+            "same items. Nothing was charged."
+        )
 
 
 @frozen

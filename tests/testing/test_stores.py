@@ -101,6 +101,7 @@ WRONG = {
     "held_counts": lambda answer: answer[::-1],
     "sum": lambda answer: 2 * answer,
     "top_itemsets": lambda answer: (answer[0], answer[1] - 1),
+    "restricted": lambda answer: RepeatedStore(answer, 2),
 }
 
 
@@ -129,6 +130,17 @@ def test_a_method_that_fails_is_told() -> None:
 
     with pytest.raises(FlawedStoreError, match="raised RuntimeError: no cluster"):
         check_store(lambda baskets, items: Failing(in_memory(baskets, items).rows, items), databases=6)
+
+
+def test_a_list_is_no_array() -> None:
+    """A list has the right numbers, but queries calculate with it; the method that answers with it is named."""
+
+    class Lists(MemoryStore):
+        def lengths(self, within, cap):
+            return super().lengths(within, cap).tolist()
+
+    with pytest.raises(FlawedStoreError, match="answered list, not a numpy array"):
+        check_store(lambda baskets, items: Lists(in_memory(baskets, items).rows, items), databases=6)
 
 
 def test_a_store_must_be_a_subclass() -> None:
