@@ -104,6 +104,7 @@ def _converter() -> cattrs.Converter:
 
     converter = cattrs.Converter(prefer_attrib_converters=True, use_alias=True)
     converter.register_structure_hook(int, lambda value, _: _whole(value))
+    converter.register_structure_hook(bool, lambda value, _: _truth(value))  # Else it would be taken for an int.
     converter.register_structure_hook(float, lambda value, _: _decimal(value))
     converter.register_structure_hook(Fraction, lambda value, _: exact(value))
     return converter
@@ -117,6 +118,13 @@ def _whole(value: Any) -> int:
     if number is None or number.denominator != 1:
         raise InputError(f"{A_NUMBER} must be a whole number, not {value!r}.")
     return int(number)
+
+
+def _truth(value: Any) -> bool:
+    truth = {"true": True, "false": False}.get(str(value).strip().lower())
+    if truth is None:
+        raise InputError(f"{A_NUMBER} must be true or false, not {value!r}.")
+    return truth
 
 
 def _decimal(value: Any) -> float:

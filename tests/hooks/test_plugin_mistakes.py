@@ -406,6 +406,20 @@ def test_mistake_in_a_class_is_told_when_it_is_registered(body: dict[str, Any], 
     assert words in failure.reason
 
 
+@pytest.mark.parametrize(("given", "means"), [("true", True), ("False", False), (True, True), (False, False)])
+def test_parameter_can_be_true_or_false(given: Any, means: bool) -> None:
+    """As text from the command line, and as a value of a pipeline file; a number is refused."""
+
+    @frozen
+    class Switched:
+        on: bool = parameter(not means, help="switch")
+
+    registered = Registered("select_elements", "switched", Switched, DISTRIBUTION, "1")
+    assert build(registered, {"on": given}) == Switched(means)
+    with pytest.raises(InputError, match="switched cannot be made: on must be true or false, not '2'"):
+        build(registered, {"on": "2"})
+
+
 def test_parameter_that_is_no_number_is_named() -> None:
     """Python's own sentence about floats would not say which parameter it is."""
 
