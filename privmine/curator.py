@@ -232,7 +232,10 @@ class Curator:
             )
         norms = query.sensitivity
         if min(norms.l1, norms.l2_squared, norms.linf) <= 0:
-            raise ContractError(f"The query {query.name!r} declares a sensitivity of 0, so it needs no data.")
+            raise ContractError(
+                f"The query {query.name!r} declares a sensitivity of 0, so it needs no data. Do not ask it "
+                "where there is nothing to count."
+            )
         return verified
 
     def _price(self, query: Query, cost: Cost | None) -> Cost:

@@ -204,4 +204,5 @@ def show_component(found: Registered) -> None:
     out.print(rows)
     first = parameters[0]
     value = "VALUE" if first.default is None else first.default
-    out.print(f"\nSet a parameter with  --set {found.stage}.{text(first.name)}={text(value)}")
+    component = f"{found.stage}={text(found.name)}"
+    out.print(f"\nSet a parameter with  --set {component} --set {found.stage}.{text(first.name)}={text(value)}")

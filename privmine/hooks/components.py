@@ -104,6 +104,8 @@ def _converter() -> cattrs.Converter:
 
     converter = cattrs.Converter(prefer_attrib_converters=True, use_alias=True)
     converter.register_structure_hook(int, lambda value, _: _whole(value))
+    converter.register_structure_hook(bool, lambda value, _: _truth(value))  # Else it would be taken for an int.
+    converter.register_structure_hook(float, lambda value, _: _decimal(value))
     converter.register_structure_hook(Fraction, lambda value, _: exact(value))
     return converter
 
@@ -118,6 +120,26 @@ def _whole(value: Any) -> int:
     return int(number)
 
 
+def _truth(value: Any) -> bool:
+    truth = {"true": True, "false": False}.get(str(value).strip().lower())
+    if truth is None:
+        raise InputError(f"{A_NUMBER} must be true or false, not {value!r}.")
+    return truth
+
+
+def _decimal(value: Any) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise InputError(f"{A_NUMBER} must be a number such as 0.5, not {value!r}.") from None
+
+
 def parameter(default: Any = attrs.NOTHING, *, help: str, **options: Any) -> Any:  # noqa: A002 - attrs' own word
-    """A component's parameter: an attrs field with a help text that `privmine plugins show` prints."""
+    """A component's parameter: an attrs field with a help text that `privmine plugins show` prints.
+
+    Args:
+        default: its value where the user sets none.
+        help: what it means, in a few words.
+        options: what `attrs.field` takes, such as `validator=whole_from(1)`.
+    """
     return attrs.field(default=default, metadata={HELP: help}, **options)

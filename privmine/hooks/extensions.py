@@ -26,10 +26,10 @@ _COMMAND = re.compile(r"[a-z][a-z0-9-]*")
 _METRIC = re.compile(r"[a-z][a-z0-9_]*")
 #: Options of the commands that read data; no reader can have one of them.
 _OPTIONS = """
-    database dataset delta downward-closed drop-missing drop-missing-units dry-run encoding epsilon fold-case force
-    help item items json k k-max layout ledger max-baskets max-length memory-limit merge-by method multiline-cells
-    n-public names no-hint output pipeline plain seed separator set sheet simulate sql strict theta to transaction
-    trim trust unit
+    account database dataset delta downward-closed drop-missing drop-missing-units dry-run encoding epsilon
+    fold-case force help item items json k k-max layout ledger max-baskets max-length memory-limit merge-by method
+    multiline-cells n-public names no-hint output part pipeline plain seed separator set sheet simulate sql strict
+    theta to transaction trim trust unit
 """
 OWN_OPTIONS = frozenset(_OPTIONS.split())
 

@@ -92,7 +92,7 @@ def test_show_has_all_there_is_to_know() -> None:
     assert "Code: privmine.defaults.select.ItemsAndPairs in " in output
     assert "defaults/select.py" in output
     assert "safety margin on k (η)" in output
-    assert "Set a parameter with  --set select_elements.eta=11/10" in output
+    assert "--set select_elements=items-and-pairs --set select_elements.eta=11/10" in output
 
 
 def test_show_as_json(odd: Registry) -> None:

@@ -129,7 +129,7 @@ def test_a_method_that_changes_another_runs_by_name(privmine: Callable[..., Any]
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("gret",), "There is no command named 'gret'. Did you mean 'greet' or 'budget'? Known: absent,"),
+        (("gret",), "There is no command named 'gret'. Did you mean 'greet' or 'report' or 'budget'? Known: absent,"),
         (("datasets", "info", "cornershop"), "There is no dataset named 'cornershop'. Did you mean 'corner-shop'?"),
         (("experiment", "spec.toml", "--metric", "long"), "There is no metric named 'long'. Did you mean 'longest'?"),
         (

@@ -22,14 +22,17 @@ from privmine.api import (
     IntArray,
     ItemSupports,
     Query,
+    Registered,
     Registrar,
     Request,
     Sensitivity,
     Store,
     SumQuery,
     hookimpl,
+    parameter,
 )
-from privmine.errors import BudgetError, ContractError, PluginError, PrivmineError, StageError
+from privmine.errors import BudgetError, ContractError, InputError, PluginError, PrivmineError, StageError
+from privmine.hooks.components import build
 from privmine.hooks.registry import Registry, discover
 from privmine.ledger import Ledger
 
@@ -401,3 +404,31 @@ def test_mistake_in_a_class_is_told_when_it_is_registered(body: dict[str, Any], 
     assert "Clumsy" in failure.reason
     assert "select_elements" in failure.reason
     assert words in failure.reason
+
+
+@pytest.mark.parametrize(("given", "means"), [("true", True), ("False", False), (True, True), (False, False)])
+def test_parameter_can_be_true_or_false(given: Any, means: bool) -> None:
+    """As text from the command line, and as a value of a pipeline file; a number is refused."""
+
+    @frozen
+    class Switched:
+        on: bool = parameter(not means, help="switch")
+
+    registered = Registered("select_elements", "switched", Switched, DISTRIBUTION, "1")
+    assert build(registered, {"on": given}) == Switched(means)
+    with pytest.raises(InputError, match="switched cannot be made: on must be true or false, not '2'"):
+        build(registered, {"on": "2"})
+
+
+def test_parameter_that_is_no_number_is_named() -> None:
+    """Python's own sentence about floats would not say which parameter it is."""
+
+    @frozen
+    class Shares:
+        share: float = parameter(0.5, help="of the budget")
+        most: int = parameter(3, help="items")
+
+    registered = Registered("select_elements", "shares", Shares, DISTRIBUTION, "1")
+    assert build(registered, {"share": "0.25", "most": "4"}) == Shares(0.25, 4)
+    with pytest.raises(InputError, match=r"shares cannot be made: share must be a number such as 0\.5, not 'half'"):
+        build(registered, {"share": "half", "most": "4"})
