@@ -201,7 +201,7 @@ def show_dry_run(planned: DryRun) -> None:
     request, universe = planned.request, planned.request.public.universe
     items = f"{len(universe):,}, taken from the data; use --items to name them"
     if universe.given:
-        items = f"{len(universe):,}, given by --items"
+        items = f"{len(universe):,}, " + ("given by --items" if request.public.origin.layout else "a fixed list")
     elif universe.private:
         items = "private; a run finds those that are frequent enough"
     most = f", of which at most {request.k} can exist" if request.k < request.requested else ""

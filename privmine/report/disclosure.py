@@ -13,8 +13,9 @@ from typing import Any
 from attrs import frozen
 
 from privmine.errors import InputError
-from privmine.privacy import ZCDP, Receipt
+from privmine.privacy import ZCDP, PureDP, Receipt
 from privmine.privacy.cost import UNSPENT
+from privmine.privacy.definition import Definition
 from privmine.privacy.guarantee import Guarantee
 from privmine.privacy.unit import Unit
 from privmine.report.paid import Account, Books, NamedRelease, Paid
@@ -22,6 +23,8 @@ from privmine.report.yaml_text import Noted, yaml_text
 
 #: What stands in a field that only a person can fill.
 OPEN = "TO BE FILLED IN BY A PERSON"
+#: What the registry calls the definitions of privacy. Another one is open.
+_VARIANTS: dict[type[Definition], Any] = {PureDP: "Pure DP", ZCDP: "Zero-concentrated DP"}
 #: A date that nobody takes for one; the registry's own template has it.
 NO_DATE = "1900-01-01"
 
@@ -120,7 +123,7 @@ def _variant(named: NamedRelease) -> dict[str, Any]:
     )
     public = "\n".join(f"- {sentence}" for sentence in receipt.assumptions)
     return {
-        "variant_name": "Zero-concentrated DP" if isinstance(receipt.definition, ZCDP) else "Pure DP",
+        "variant_name": _VARIANTS.get(type(receipt.definition), _asked("Which variant of the registry is this?")),
         "data_domain": (
             "Any number of sets of items. Which items occur is private: those in the product were found under noise."
             if named.has_private_items
