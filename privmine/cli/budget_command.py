@@ -182,7 +182,7 @@ def verify_paid(releases: tuple[Path, ...], path: str | None, as_json: bool) -> 
             console().print(f"The chain of ledger {found.ledger} holds over all {found.rows:,} rows.")
             if found.unclaimed:
                 listed = ", ".join(map(str, found.unclaimed[:20])) + (" …" if len(found.unclaimed) > 20 else "")
-                console().print(f"Charges without a release among these: {listed}")
+                console().print(f"Rows of charges that none of these releases claims: {listed}")
     if not found.holds:
         raise SystemExit(1)
 

@@ -6,11 +6,24 @@ import json
 from pathlib import Path
 
 import pytest
+from attrs import evolve
 
 import privmine as pm
 from privmine.errors import LedgerError
 from privmine.ledger import Ledger
-from privmine.ledger.verification import ABSENT, CHANGED, ELSEWHERE, PAID, SIMULATED, TWICE, UNCHECKED, UNPAID, UNPROVEN
+from privmine.ledger.verification import (
+    ABSENT,
+    CHANGED,
+    ELSEWHERE,
+    PAID,
+    SIMULATED,
+    TWICE,
+    UNCHECKED,
+    UNPAID,
+    UNPROVEN,
+    Claim,
+    verified,
+)
 
 BASKETS = [["a", "b"], ["a"], ["b", "c"]] * 30
 
@@ -59,6 +72,8 @@ def test_a_backup_that_was_put_back(ledger: Ledger, path: Path, tmp_path: Path) 
     found = pm.verify_payments([first, second], ledger)
     assert [finding.verdict for finding in found.findings] == [TWICE, TWICE]
     assert not found.holds
+    assert found.unclaimed == ()  # the second one claims it rightly
+    assert pm.verify_payments([first], ledger).unclaimed == (3,)  # another row 3 paid for the first one
     assert verdicts([first, second]) == [TWICE, TWICE]  # the ledger is not even needed
 
 
@@ -105,6 +120,17 @@ def test_another_amount_is_noticed(ledger: Ledger, tmp_path: Path) -> None:
         charge["verified"] = False
     (tmp_path / "less.json").write_text(json.dumps(whole))
     assert verdicts([tmp_path / "less.json"], ledger) == [CHANGED]
+
+
+def test_another_unit_is_noticed(ledger: Ledger, tmp_path: Path) -> None:
+    """A receipt that promises more than its row, customers for transactions, contradicts it, and claims it still."""
+    paid = release(ledger, tmp_path / "paid.json")
+    unit = pm.api.Unit("customer_id", 1)
+    claim = Claim("paid.json", evolve(pm.load(paid).receipt, unit=unit))
+    found = verified([claim], ledger.identity, ledger.log())
+    assert [finding.verdict for finding in found.findings] == [CHANGED]
+    assert "protects one transaction, not one customer_id" in found.findings[0].reason
+    assert found.unclaimed == ()
 
 
 def test_a_broken_chain(ledger: Ledger, path: Path, tmp_path: Path) -> None:

@@ -45,13 +45,13 @@ def test_the_row_that_paid_is_found(customers) -> None:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"dataset": "elsewhere"}, "Row 8 with its checksum is not in the ledger"),
+        ({"dataset": "elsewhere"}, "Row 8 paid for another dataset or amount"),
         ({"payment": Payment(TIME, "0" * 32, 8, "0" * 64)}, "The ledger 000"),
         ({"cost": pm.api.PureDP().cost(2)}, "paid for another dataset or amount"),
         ({"payment": None}, "an earlier version of privmine made it"),
         ({"payment": None, "dataset": None, "entry": None}, "made without a ledger"),
         ({"private": False}, "simulated"),
-        ({"unit": pm.api.Unit()}, f"that row protects one {UNIT}, not one transaction"),
+        ({"unit": pm.api.Unit()}, f"Row 8 protects one {UNIT}, not one transaction"),
     ],
 )
 def test_what_does_not_fit_the_ledger_is_told(customers, change: dict, words: str) -> None:
