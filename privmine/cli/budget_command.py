@@ -260,8 +260,7 @@ def log(path: str, dataset: str | None, as_csv: bool, as_json: bool) -> None:
             *(["" if entry.delta is None else amount(entry.delta)] if with_delta else []),
             text(entry.state),
             text(f"{entry.by}@{entry.host}" if entry.host else entry.by),
-            # The unit is the same for all that happens to a dataset, so that it is said once.
-            text(entry.note or f"for one {entry.unit}" if entry.event == "init" else _said(entry)),
+            text(_said(entry)),
         )
     print_whole_words(rows)
 
@@ -270,4 +269,6 @@ def _said(entry: Entry) -> str:
     """The note, with for whom and from what the entry is."""
     facts = {"account": entry.account, "part": entry.part, "people": entry.people, "until": entry.until}
     told = [f"{name} {value}" for name, value in facts.items() if value]
-    return ", ".join(filter(None, (entry.note, *told, entry.origin and f"from {entry.origin}")))
+    # The unit is the same for all that happens to a dataset, so that it is said once.
+    unit = f"for one {entry.unit}" if entry.event == "init" else ""
+    return ", ".join(filter(None, (entry.note or unit, *told, entry.origin and f"from {entry.origin}")))
