@@ -127,6 +127,11 @@ class Books:
     identity: str = ""
 
     @property
+    def misfits(self) -> bool:
+        """Whether the ledger does not count a release that is here."""
+        return any(paid.doubtful and paid.named.receipt.private for paid in self.paid)
+
+    @property
     def doubts(self) -> list[str]:
         """What an officer must look into, a sentence each."""
         payments = [f"{paid.named.name}: {paid.words}" for paid in self.paid if paid.doubtful]
@@ -172,6 +177,11 @@ def _paid(named: NamedRelease, found: PaymentFinding, entries: dict[int, Entry])
     row = entries[found.row]
     ending = "" if row.state == FINISHED else f" The ledger notes of it: {row.state}."
     return Paid(named, row, found.reason + ending)
+
+
+def charges_text(charges: Sequence[object]) -> str:
+    """How many charges there are."""
+    return "1 charge" if len(charges) == 1 else f"{len(charges)} charges"
 
 
 def together(receipts: Sequence[Receipt]) -> tuple[Guarantee | None, str]:
