@@ -52,7 +52,8 @@ def in_short(books: Books, missing: int) -> Html:
         if paid.named.receipt.private:
             receipt = paid.named.receipt
             sentences.append(f"Protected: {receipt.whom}, with {receipt.guarantee}.")
-            sentences += promise(receipt.guarantee, _one(receipt.unit or Unit()))[:1]
+            odds, _, _, *exception = promise(receipt.guarantee, _one(receipt.unit or Unit()))
+            sentences += [odds, *exception]
         else:
             sentences.append(element("strong", "NOT PRIVATE: the noise is simulated. Nobody is protected."))
     sentences += [
@@ -280,6 +281,9 @@ def _odds(books: Books) -> Html:
             "know everything else. This is how far reading can move that belief in the worst case."
         ),
         grid("Belief after reading, by the belief before", headings, rows, number="-nnnnn"),
+        paragraph("Where there is a δ, it can be moved further with that probability.")
+        if any(guarantee.delta for _, guarantee in worth)
+        else Html(),
         paragraph(
             "It is a bound and no forecast: most readers know less and learn less. What is true of people in general "
             "is not hidden: a release is made to tell it."

@@ -14,6 +14,7 @@ from report_releases import NASTY, SPENT, orders
 
 import privmine as pm
 from privmine.release.display import items_text
+from privmine.release.verdict import told_from_zero
 from privmine.report import Filled, report_html
 from privmine.report.audit_verdicts import AuditVerdict
 from privmine.report.fill_ins import WANTED
@@ -186,7 +187,23 @@ def test_delta_is_told(tmp_path) -> None:
     assert "zero-concentrated" in page.part("definition")
     assert "ρ" in page.part("definition")
     assert "1 in 1,000,000" in page.part("definition")
-    assert "1 in 1,000,000" in page.part("protected-1")
+    for part in ("short", "protected-1"):
+        assert "But for a chance of at most 1 in 1,000,000 (δ)" in page.part(part)
+    assert "Where there is a δ" in page.part("odds")
+
+
+def test_odds_and_counts_are_those_of_the_release(page: Page, customers) -> None:
+    """Every row of the tables, cell by cell: beliefs from the least to the highest, and counts that are clear or not."""
+    assert "Where there is a δ" not in page.part("odds")
+    rows = re.findall(r"<tr>.*?</tr>", page.part("odds"))
+    cells = [re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row) for row in rows]
+    assert cells[1:] == [
+        ["top.json", "ε = 1", "0.4 % to 2.7 %", "3.9 % to 23.2 %", "26.9 % to 73.1 %", "76.8 % to 96.1 %"],
+        ["all of orders", "ε = 1.875", "0.2 % to 6.2 %", "1.7 % to 42.0 %", "13.3 % to 86.7 %", "58.0 % to 98.3 %"],
+    ]
+    release = pm.load(customers[0])
+    said = re.findall(r"<td>(yes|no)</td></tr>", page.part("found-1"))
+    assert said == ["yes" if clear else "no" for clear in told_from_zero(release)]
 
 
 def test_several_releases_stand_side_by_side(customers) -> None:
