@@ -133,6 +133,28 @@ def test_another_unit_is_noticed(ledger: Ledger, tmp_path: Path) -> None:
     assert found.unclaimed == ()
 
 
+def test_a_row_that_is_no_charge_pays_for_nothing(tmp_path: Path) -> None:
+    """The row that opened the budget has an amount as well; whoever names it with its checksum is not paid."""
+    ledger = Ledger(tmp_path / "own.db")
+    ledger.init("orders", "1/4")
+    receipt = pm.load(release(ledger, tmp_path / "paid.json")).receipt
+    opening = ledger.log()[0]
+    forged = evolve(receipt, payment=evolve(receipt.payment, row=opening.sequence, checksum=opening.checksum))
+    (finding,) = verified([Claim("forged.json", forged)], ledger.identity, ledger.log()).findings
+    assert finding.verdict == ABSENT
+
+
+def test_another_delta_is_noticed(tmp_path: Path) -> None:
+    """A row of the same ε and a smaller δ paid for another release."""
+    ledger = Ledger(tmp_path / "own.db")
+    ledger.init("orders", 1, "1e-5")
+    claim = Claim("paid.json", pm.load(release(ledger, tmp_path / "paid.json", "1", delta="1e-6")).receipt)
+    log = ledger.log()
+    assert verified([claim], ledger.identity, log).holds
+    smaller = [entry if entry.delta is None else evolve(entry, delta=entry.delta / 2) for entry in log]
+    assert verified([claim], ledger.identity, smaller).findings[0].verdict == CHANGED
+
+
 def test_a_broken_chain(ledger: Ledger, path: Path, tmp_path: Path) -> None:
     """A ledger that was edited verifies nothing."""
     import sqlite3

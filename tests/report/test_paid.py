@@ -63,6 +63,20 @@ def test_what_does_not_fit_the_ledger_is_told(customers, change: dict, words: st
     assert words in paid.words
 
 
+def test_a_run_that_did_not_finish_is_told(tmp_path) -> None:
+    """A release whose charge the ledger holds for failed is paid for, and that is said beside it."""
+    ledger = pm.Ledger(tmp_path / "budget.db")
+    ledger.init("orders", 9, unit=UNIT)
+    release = pm.mine(orders(), k=3, epsilon=1, ledger=ledger, dataset="orders")
+    (fine,) = books_of([NamedRelease("top.json", release)], ledger).paid
+    assert "The ledger notes of it" not in fine.words
+    charge = ledger.charge("orders", 1, unit=UNIT)
+    other = evolve(release, receipt=evolve(release.receipt, entry=charge.id, payment=charge.payment))
+    (paid,) = books_of([NamedRelease("other.json", other)], ledger).paid
+    assert not paid.doubtful
+    assert "The ledger notes of it: unfinished" in paid.words
+
+
 def test_a_restored_backup_is_told(customers, tmp_path) -> None:
     """A copy of the ledger went on by itself: the same row of the same ledger, with another checksum."""
     file, _ = customers

@@ -193,7 +193,7 @@ def test_delta_is_told(tmp_path) -> None:
 
 
 def test_odds_and_counts_are_those_of_the_release(page: Page, customers) -> None:
-    """Every row of the tables, cell by cell: beliefs from the least to the highest, and counts that are clear or not."""
+    """Every row of the tables, cell by cell: beliefs from the least to the highest, and which counts are clear."""
     assert "Where there is a δ" not in page.part("odds")
     rows = re.findall(r"<tr>.*?</tr>", page.part("odds"))
     cells = [re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row) for row in rows]
