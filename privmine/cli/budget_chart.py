@@ -13,29 +13,32 @@ _WIDTH = 40
 
 
 def show_chart(entries: Sequence[Entry]) -> None:
-    """One bar a day on which a dataset was charged: the ε spent until then, of all that was ever allowed by then."""
-    for dataset in dict.fromkeys(entry.dataset for entry in entries):
-        days = _days([entry for entry in entries if entry.dataset == dataset])
+    """One bar a day on which something happened: the ε spent until then, of all that was ever allowed by then.
+
+    People who came later have bars of their own.
+    """
+    opened = [entry for entry in entries if entry.event == "init" or (entry.part and entry.event == "grow")]
+    for opening in opened:
+        days = _days([entry for entry in entries if entry.dataset == opening.dataset], opening)
         largest = max(max(spent, total) for spent, total in days.values())
         rows = table("day (UTC)", "spent ε", "of", "")
         for day, (spent, total) in days.items():
             full, room = (round(_WIDTH * float(value / largest)) for value in (spent, max(spent, total)))
             rows.add_row(day, amount(spent), amount(total), "█" * full + "░" * (room - full))
-        console().print(f"[bold]{text(dataset)}[/]")
+        label = f"{opening.dataset} + {opening.part}" if opening.part else opening.dataset
+        console().print(f"[bold]{text(label)}[/]")
         console().print(rows)
 
 
-def _days(entries: Sequence[Entry]) -> dict[str, tuple[Fraction, Fraction]]:
-    """By day what was spent and allowed until its end, for the people who are in the dataset from the start."""
-    spent = total = Fraction(0)
+def _days(entries: Sequence[Entry], opening: Entry) -> dict[str, tuple[Fraction, Fraction]]:
+    """By day what was spent and allowed until its end, for the people whose budget an entry opened."""
+    spent, total = Fraction(0), opening.epsilon or Fraction(0)
     days: dict[str, tuple[Fraction, Fraction]] = {}
-    for entry in entries:
+    for entry in entries[entries.index(opening) :]:
         value = entry.epsilon or Fraction(0)
-        if entry.event == "init":
-            total = value
-        elif entry.event == "renew":
+        if entry.event == "renew":
             total = spent + value
-        elif entry.event == "charge" and not entry.part:
+        elif entry.event == "charge" and entry.part in ("", opening.part):
             spent += value
         days[f"{entry.time:%Y-%m-%d}"] = (spent, total)
     return days

@@ -182,7 +182,7 @@ def verify_paid(releases: tuple[Path, ...], path: str | None, as_json: bool) -> 
             console().print(f"The chain of ledger {found.ledger} holds over all {found.rows:,} rows.")
             if found.unclaimed:
                 listed = ", ".join(map(str, found.unclaimed[:20])) + (" …" if len(found.unclaimed) > 20 else "")
-                console().print(f"Charges without a release among these: {listed}")
+                console().print(f"Rows of charges that none of these releases claims: {listed}")
     if not found.holds:
         raise SystemExit(1)
 
@@ -260,8 +260,7 @@ def log(path: str, dataset: str | None, as_csv: bool, as_json: bool) -> None:
             *(["" if entry.delta is None else amount(entry.delta)] if with_delta else []),
             text(entry.state),
             text(f"{entry.by}@{entry.host}" if entry.host else entry.by),
-            # The unit is the same for all that happens to a dataset, so that it is said once.
-            text(entry.note or f"for one {entry.unit}" if entry.event == "init" else _said(entry)),
+            text(_said(entry)),
         )
     print_whole_words(rows)
 
@@ -270,4 +269,6 @@ def _said(entry: Entry) -> str:
     """The note, with for whom and from what the entry is."""
     facts = {"account": entry.account, "part": entry.part, "people": entry.people, "until": entry.until}
     told = [f"{name} {value}" for name, value in facts.items() if value]
-    return ", ".join(filter(None, (entry.note, *told, entry.origin and f"from {entry.origin}")))
+    # The unit is the same for all that happens to a dataset, so that it is said once.
+    unit = f"for one {entry.unit}" if entry.event == "init" else ""
+    return ", ".join(filter(None, (entry.note or unit, *told, entry.origin and f"from {entry.origin}")))

@@ -20,7 +20,11 @@ _FORMATS = (".yaml", ".yml")
 
 @click.command()
 @click.argument("release", type=click.Path(path_type=Path))
-@click.option("--ledger", help="The ledger that paid: adds what all releases of the dataset cost.")
+@click.option(
+    "--ledger",
+    metavar="FILE",
+    help="The ledger that paid, a file or postgresql://…: adds what all releases of the dataset cost.",
+)
 @click.option("--output", "-o", required=True, type=click.Path(path_type=Path), help="Where to write it: a .yaml file.")
 @click.option("--force", "overwrite", is_flag=True, help="Replace the file of --output if it exists.")
 def disclose(release: Path, ledger: str | None, output: Path, overwrite: bool) -> None:

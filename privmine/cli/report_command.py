@@ -24,7 +24,11 @@ _FORMATS = (".html",)
 
 @click.command()
 @click.argument("releases", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="RELEASE...")
-@click.option("--ledger", help="The ledger that paid: adds all releases of the dataset, and what is left.")
+@click.option(
+    "--ledger",
+    metavar="FILE",
+    help="The ledger that paid, a file or postgresql://…: adds all releases of the dataset, and what is left.",
+)
 @click.option(
     "--audit",
     "audits",

@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.status import Status
 from rich.table import Table
+from rich.text import Text
 
 from privmine.cli.spelling import in_shell
 from privmine.hooks.specs import hookimpl
@@ -58,7 +59,8 @@ def table(*columns: str, right: tuple[str, ...] = ()) -> Table:
 def print_whole_words(made: Table) -> None:
     """Print a table whose cells are folded between words, where there is room for that; rich breaks words as well."""
     out = console()
-    cells = [[str(cell) for cell in (column.header, *column.cells)] for column in made.columns]
+    # Marks such as [bold red] take no room.
+    cells = [[Text.from_markup(str(cell)).plain for cell in (column.header, *column.cells)] for column in made.columns]
     least = [max(len(word) for cell in column for word in cell.split()) for column in cells]
     left = out.width - sum(least) - 2 * (len(least) - 1)
     if left >= 0:

@@ -18,6 +18,7 @@ LARGEST_AMOUNT = 10**12
 #: Numerators and denominators stay below 2^4096: Python refuses to print integers past 4300 digits,
 #: and a sum over ever new denominators would otherwise grow without end.
 MOST_BITS = 4096
+_DONE = {"charge": "charged", "grant": "granted"}
 
 
 def dataset_name(value: Any) -> str:
@@ -172,16 +173,20 @@ def refuse_another_unit(budget: DatasetBudget, unit: str) -> None:
     )
 
 
-def refuse_overspending(budget: DatasetBudget, epsilon: Fraction, delta: Fraction | None) -> None:
-    """Refuse a charge that exceeds what is left, in ε or in δ."""
+def refuse_overspending(
+    budget: DatasetBudget, epsilon: Fraction, delta: Fraction | None, event: str = "charge"
+) -> None:
+    """Refuse a charge or a grant that exceeds what is left, in ε or in δ."""
     _of_bearable_size(budget.spent_epsilon + epsilon, "The sum of all charged ε")
-    _refuse_excess(budget.label, "ε", epsilon, budget.remaining_epsilon, budget.total_epsilon)
+    _refuse_excess(event, budget.label, "ε", epsilon, budget.remaining_epsilon, budget.total_epsilon)
     if delta is not None and budget.remaining_delta is not None and budget.total_delta is not None:
         _of_bearable_size(budget.total_delta - budget.remaining_delta + delta, "The sum of all charged δ")
-        _refuse_excess(budget.label, "δ", delta, budget.remaining_delta, budget.total_delta)
+        _refuse_excess(event, budget.label, "δ", delta, budget.remaining_delta, budget.total_delta)
 
 
-def _refuse_excess(name: str, symbol: str, requested: Fraction, remaining: Fraction, total: Fraction) -> None:
+def _refuse_excess(
+    event: str, name: str, symbol: str, requested: Fraction, remaining: Fraction, total: Fraction
+) -> None:
     if requested <= remaining:
         return
     advice = (
@@ -190,8 +195,8 @@ def _refuse_excess(name: str, symbol: str, requested: Fraction, remaining: Fract
         else "Nothing more can be released from this budget: what is spent does not come back."
     )
     raise BudgetError(
-        f"A charge of {symbol} = {amount(requested)} exceeds the budget of {name!r}: {symbol} = "
-        f"{amount(remaining)} is left of {amount(total)}. Nothing was charged. {advice}",
+        f"A {event} of {symbol} = {amount(requested)} exceeds the budget of {name!r}: {symbol} = "
+        f"{amount(remaining)} is left of {amount(total)}. Nothing was {_DONE[event]}. {advice}",
         requested=requested,
         remaining=remaining,
     )

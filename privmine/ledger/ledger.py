@@ -154,7 +154,7 @@ class Ledger:
                     f"{name!r} already has an account named {account!r}, and a grant cannot be changed. Choose another "
                     "name for a further grant."
                 )
-            self._refuse_uncovered(shares.payers(), *granted)
+            self._refuse_uncovered(shares.payers(), *granted, event="grant")
             return shares.granted(account, *granted)
 
         return self._decide(name, decide, "grant", *granted, note=note, account=account).accounts[account]
@@ -226,9 +226,12 @@ class Ledger:
             raise InputError(
                 'Say whose rows came: "new" if nobody of them is in the data already, "same" if somebody may be.'
             )
+        if not part or epsilon is None:
+            raise InputError(
+                "New people become a part with a budget of its own. Specify its name and its ε, such as --part 2027 "
+                '--epsilon 1, in Python part="2027", epsilon=1.'
+            )
         part = checks.part_name(part)
-        if epsilon is None:
-            raise InputError("Specify the ε of the new people.")
         given = checks.epsilon_amount(epsilon, "The ε of a part"), checks.delta_amount(delta, "The δ of a part")
 
         def decide(shares: Shares, _: Page) -> Shares:
@@ -391,10 +394,12 @@ class Ledger:
         return shares.charged(order.epsilon, order.delta, order.account, order.part)
 
     @staticmethod
-    def _refuse_uncovered(payers: list[DatasetBudget], epsilon: Fraction, delta: Fraction | None) -> None:
+    def _refuse_uncovered(
+        payers: list[DatasetBudget], epsilon: Fraction, delta: Fraction | None, event: str = "charge"
+    ) -> None:
         for budget in payers:
             checks.refuse_mixing(budget, delta)
-            checks.refuse_overspending(budget, epsilon, delta)
+            checks.refuse_overspending(budget, epsilon, delta, event)
 
     def _decide(
         self,

@@ -103,8 +103,13 @@ def verified(claims: Iterable[Claim], ledger: str | None, entries: Iterable[Entr
     claims, rows = tuple(claims), {entry.sequence: entry for entry in entries}
     rivals = _rivals(claims)
     findings = tuple(_finding(claim, ledger, rows, rivals) for claim in claims)
-    claimed = {finding.row for finding in findings if finding.verdict == PAID}
-    unclaimed = [number for number, entry in rows.items() if entry.event == "charge" and number not in claimed]
+    payments = [claim.receipt.payment for claim in claims]
+    claimed = {(paid.ledger, paid.row, paid.checksum) for paid in payments if paid is not None}
+    unclaimed = [
+        number
+        for number, entry in rows.items()
+        if entry.event == "charge" and (ledger, number, entry.checksum) not in claimed
+    ]
     return Verification(findings, ledger, len(rows), tuple(unclaimed))
 
 
@@ -157,6 +162,9 @@ def _finding(claim: Claim, ledger: str | None, rows: dict[int, Entry], rivals: d
     stated = receipt.guarantee
     if (row.dataset, row.epsilon, row.delta) != (receipt.dataset, stated.epsilon, stated.delta):
         return PaymentFinding(claim.name, CHANGED, f"Row {paid.row} paid for another dataset or amount.", paid.row)
+    if receipt.unit is not None and receipt.unit.name != row.unit:
+        reason = f"Row {paid.row} protects one {row.unit}, not one {receipt.unit.name}: one of the two was changed."
+        return PaymentFinding(claim.name, CHANGED, reason, paid.row)
     return PaymentFinding(
         claim.name, PAID, f"Row {paid.row} paid for it on {row.time:%Y-%m-%d %H:%M:%S} UTC.", paid.row
     )

@@ -149,7 +149,10 @@ def _signature(private: Any, content: bytes) -> bytes:
 def _check(path: Path, known: list[Signer]) -> str:
     target = signature_path(path)
     if not target.exists():
-        raise InputError(f"{path} has no signature: there is no {target.name}. Sign it with `privmine sign`.")
+        raise InputError(
+            f"{path} has no signature: there is no {target.name}. Ask whoever made the release for it; `privmine sign` "
+            "writes one."
+        )
     key, algorithm, raw, message = _parsed(target, _content(path))
     name = next((signer.name for signer in known if signer.key == key), None)
     if name is None:
@@ -165,8 +168,10 @@ def _parsed(target: Path, content: bytes) -> tuple[bytes, bytes, bytes, bytes]:
         text = target.read_text(encoding="ascii").strip()
         if not (text.startswith(_BEGIN) and text.endswith(_END)):
             raise ValueError
-        blob = base64.b64decode("".join(text[len(_BEGIN) : -len(_END)].split()), validate=True)
-        if blob[:10] != _MAGIC + struct.pack(">I", 1):
+        encoded = "".join(text[len(_BEGIN) : -len(_END)].split())
+        blob = base64.b64decode(encoded, validate=True)
+        # A decoder skips the last bits, so that other letters could stand there.
+        if base64.b64encode(blob).decode() != encoded or blob[:10] != _MAGIC + struct.pack(">I", 1):
             raise ValueError
         key, namespace, reserved, digest, signature = _strings(blob[10:])
         algorithm, raw = _strings(signature)

@@ -9,7 +9,7 @@ from privmine.ledger.entries import DatasetBudget, Entry
 from privmine.privacy.guarantee import Guarantee
 from privmine.report.contents import Contents
 from privmine.report.markup import Html, definitions, element, grid, joined, paragraph, part_of_release, section
-from privmine.report.paid import Account, together
+from privmine.report.paid import Account, charges_text, together
 
 _WIDTH, _HEIGHT = 720, 26
 
@@ -59,6 +59,9 @@ def _dataset(contents: Contents, account: Account) -> list[Html]:
         ("Spent", account.spent),
         ("Left", account.left),
     ]
+    if budget.reserved_epsilon:
+        granted = Guarantee(budget.reserved_epsilon, budget.reserved_delta or None)
+        facts.insert(-1, ("Granted to accounts, not spent", granted))
     if budget.until is not None:
         facts.append(("Until", f"{budget.until:%Y-%m-%d}"))
     for_all = [entry.epsilon or Fraction(0) for entry in account.charges if not entry.part]
@@ -105,16 +108,21 @@ def _charges(contents: Contents, account: Account) -> Html:
         for paid in contents.paid
         if paid.row is not None and paid.row.dataset == budget.name
     }
-    running = Fraction(0)
+    running = {"": Fraction(0)}
     rows = []
-    for entry in account.charges:
-        running += entry.epsilon or Fraction(0)
+    for entry in account.entries:
+        if entry.event == "grow" and entry.part:
+            running[entry.part] = Fraction(0)
+        if entry.event != "charge":
+            continue
+        for part in [entry.part] if entry.part else running:
+            running[part] += entry.epsilon or Fraction(0)
         rows.append(
             (
                 str(entry.sequence),
                 _time(entry),
                 *_amounts(entry, budget),
-                f"ε = {amount(running)}",
+                f"ε = {amount(max(running.values()))}",
                 entry.state,
                 files.get(entry.sequence, "not in this report"),
                 _who(entry),
@@ -122,7 +130,11 @@ def _charges(contents: Contents, account: Account) -> Html:
             )
         )
     headings = ("row", "time", *_symbols(budget), "sum so far", "state", "release", "charged by, for", "note")
-    return grid(f"Every charge to {budget.name}", headings, rows, number="n-n" + "n" * len(_symbols(budget)))
+    charges = grid(f"Every charge to {budget.name}", headings, rows, number="n-n" + "n" * len(_symbols(budget)))
+    if len(account.of_people) == 1:
+        return charges
+    said = "A charge to a part costs its people alone: the sum so far is the most that anybody had lost by then."
+    return joined((charges, paragraph(said)))
 
 
 def _others(account: Account) -> Html:
@@ -175,7 +187,7 @@ def _picture(budget: DatasetBudget, spent: list[Fraction]) -> Html:
         left += width
     words = (
         f"The budget of {budget.name}: ε = {amount(budget.spent_epsilon)} of {amount(budget.total_epsilon)} spent in "
-        f"{len(spent)} charges"
+        f"{charges_text(spent)}"
     )
     svg = element(
         "svg",

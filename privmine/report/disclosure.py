@@ -18,7 +18,7 @@ from privmine.privacy.cost import UNSPENT
 from privmine.privacy.definition import Definition
 from privmine.privacy.guarantee import Guarantee
 from privmine.privacy.unit import Unit
-from privmine.report.paid import Account, Books, NamedRelease, Paid
+from privmine.report.paid import Account, Books, NamedRelease, Paid, charges_text
 from privmine.report.yaml_text import Noted, yaml_text
 
 #: What stands in a field that only a person can fill.
@@ -142,7 +142,7 @@ def _privacy_loss(receipt: Receipt, account: Account | None) -> dict[str, Any]:
         parameters["delta"] = float(worth.delta)
     if zcdp:
         parameters["rho"] = float(receipt.cost.amount)
-    details = f"{receipt.definition.name}, {worth}; cost {receipt.cost}, in {len(receipt.charges)} charges."
+    details = f"{receipt.definition.name}, {worth}; cost {receipt.cost}, in {charges_text(receipt.charges)}."
     if account is not None:
         total = Guarantee(account.whole.total_epsilon, account.whole.total_delta)
         details += f" All releases of this data so far: {account.spent}; they may cost at most {total}."
@@ -174,7 +174,7 @@ def _model(account: Account | None) -> dict[str, Any]:
         "release_type_details": (
             "No ledger was given, so that other releases are not known."
             if account is None
-            else f"{charges} charges to the ledger so far."
+            else f"{charges_text(account.charges)} to the ledger so far."
         ),
         "data_source_type": _asked("whether the data grows", "Static"),
         "access_type": "Non-interactive",

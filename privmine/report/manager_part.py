@@ -23,7 +23,7 @@ from privmine.report.markup import (
     section,
 )
 from privmine.report.odds import BELIEFS, belief_after, chance, promise
-from privmine.report.paid import Books, NamedRelease, together
+from privmine.report.paid import Books, NamedRelease, charges_text, together
 
 #: More rows than these make a page that no browser sorts; the release file has all of them.
 MOST_ROWS = 5_000
@@ -32,7 +32,7 @@ MOST_RULES = 200
 
 def in_short(books: Books, missing: int) -> Html:
     """The whole report in a few sentences."""
-    sentences: list[object] = []
+    sentences: list[object] = [element("strong", f"To look into: {doubt}") for doubt in books.doubts]
     for paid in books.paid:
         release, name = paid.named.release, paid.named.name
         sentences.append(joined((element("strong", name), f": {headline(release)}.")))
@@ -52,18 +52,24 @@ def in_short(books: Books, missing: int) -> Html:
         if paid.named.receipt.private:
             receipt = paid.named.receipt
             sentences.append(f"Protected: {receipt.whom}, with {receipt.guarantee}.")
-            sentences += promise(receipt.guarantee, _one(receipt.unit or Unit()))[:1]
+            odds, _, _, *exception = promise(receipt.guarantee, _one(receipt.unit or Unit()))
+            sentences += [odds, *exception]
         else:
             sentences.append(element("strong", "NOT PRIVATE: the noise is simulated. Nobody is protected."))
     sentences += [
-        f"All releases of {name} together: {account.spent} in {len(account.charges)} charges; {account.left} is left."
+        f"All releases of {name} together{_as_known(books)}: {account.spent} in {charges_text(account.charges)}; "
+        f"{account.left} is left."
         for name, account in books.accounts.items()
     ]
-    sentences += [element("strong", f"To look into: {doubt}") for doubt in books.doubts]
     if missing:
         link = element("a", f"{missing} questions", href="#fill-in")
         sentences.append(joined((link, " must still be answered by a person; they are marked.")))
     return section("short", listing(sentences))
+
+
+def _as_known(books: Books) -> str:
+    """A ledger that does not fit its releases may have forgotten some."""
+    return ", as far as this ledger knows" if books.misfits else ""
 
 
 def found(books: Books) -> Html:
@@ -256,9 +262,10 @@ def _one(unit: Unit) -> str:
 def _odds(books: Books) -> Html:
     """Beliefs before and after, for each release and for all together."""
     worth = [(paid.named.name, paid.named.receipt.guarantee) for paid in books.paid if paid.named.receipt.private]
-    worth += [(f"all of {name}", account.spent) for name, account in books.accounts.items()]
+    several = len(worth) > 1
+    worth += [(f"all of {name}{_as_known(books)}", account.spent) for name, account in books.accounts.items()]
     total, _ = together([paid.named.receipt for paid in books.paid])
-    if total is not None and not books.accounts and len(worth) > 1:
+    if total is not None and several and (not books.accounts or books.misfits):
         worth.append(("all of these", total))
     if not worth:
         return section("odds", paragraph("There are none to tell: nobody is protected."))
@@ -274,6 +281,9 @@ def _odds(books: Books) -> Html:
             "know everything else. This is how far reading can move that belief in the worst case."
         ),
         grid("Belief after reading, by the belief before", headings, rows, number="-nnnnn"),
+        paragraph("Where there is a δ, it can be moved further with that probability.")
+        if any(guarantee.delta for _, guarantee in worth)
+        else Html(),
         paragraph(
             "It is a bound and no forecast: most readers know less and learn less. What is true of people in general "
             "is not hidden: a release is made to tell it."

@@ -63,7 +63,7 @@ def promise(guarantee: Guarantee, whom: str) -> list[str]:
     even, tenth = (belief_after(before, guarantee)[1] for before in (0.5, 0.1))
     sentences = [
         f"Suppose that somebody wonders whether the data of {whom} was used, and thinks that it is as likely as not. "
-        f"After reading all of this they can be right in at most {in_a_hundred(even)} cases, whatever else they know.",
+        f"After reading this release they can be right in at most {in_a_hundred(even)} cases, whatever else they know.",
         f"Somebody who takes it for 10 in 100 beforehand can come to at most {in_a_hundred(tenth)}.",
         strength(guarantee),
     ]

@@ -127,6 +127,11 @@ class Books:
     identity: str = ""
 
     @property
+    def misfits(self) -> bool:
+        """Whether the ledger does not count a release that is here."""
+        return any(paid.doubtful and paid.named.receipt.private for paid in self.paid)
+
+    @property
     def doubts(self) -> list[str]:
         """What an officer must look into, a sentence each."""
         payments = [f"{paid.named.name}: {paid.words}" for paid in self.paid if paid.doubtful]
@@ -148,30 +153,35 @@ def books_of(releases: Sequence[NamedRelease], ledger: Ledger | None) -> Books:
                 raise InputError(f"{earlier.name} and {named.name} hold the same release. Name it once.")
     names = {named.receipt.dataset for named in releases}
     # A ledger that cannot be read is told, also where no release names a dataset.
-    budgets = () if ledger is None else ledger.show()
+    budgets, log = ((), ()) if ledger is None else (ledger.show(), ledger.log())
     accounts = {
-        name: Account(tuple(budget for budget in budgets if budget.name == name), ledger.log(name))
+        name: Account(
+            tuple(budget for budget in budgets if budget.name == name),
+            tuple(entry for entry in log if entry.dataset == name),
+        )
         for name in dict.fromkeys(budget.name for budget in budgets)
-        if ledger is not None and name in names
+        if name in names
     }
     identity = None if ledger is None else ledger.identity
-    entries = {entry.sequence: entry for account in accounts.values() for entry in account.entries}
+    entries = {entry.sequence: entry for entry in log}
     claims = [Claim(named.name, named.receipt, (named.release.itemsets, named.release.total)) for named in releases]
-    findings = verified(claims, identity, entries.values()).findings
+    findings = verified(claims, identity, log).findings
     paid = tuple(_paid(named, found, entries) for named, found in zip(releases, findings, strict=True))
     return Books(paid, accounts, "" if ledger is None else str(ledger.path), identity or "")
 
 
 def _paid(named: NamedRelease, found: PaymentFinding, entries: dict[int, Entry]) -> Paid:
-    """What a comparison with the ledger found, and what only the row tells."""
+    """What a comparison with the ledger found, and how the ledger says that the run ended."""
     if found.verdict != PAID or found.row is None:
         return Paid(named, None, found.reason, doubtful=found.verdict != UNCHECKED)
-    row, unit = entries[found.row], named.receipt.unit
-    if unit is not None and unit.name != row.unit:
-        words = f"{found.reason} But that row protects one {row.unit}, not one {unit.name}: one of the two was changed."
-        return Paid(named, None, words, doubtful=True)
+    row = entries[found.row]
     ending = "" if row.state == FINISHED else f" The ledger notes of it: {row.state}."
     return Paid(named, row, found.reason + ending)
+
+
+def charges_text(charges: Sequence[object]) -> str:
+    """How many charges there are."""
+    return "1 charge" if len(charges) == 1 else f"{len(charges)} charges"
 
 
 def together(receipts: Sequence[Receipt]) -> tuple[Guarantee | None, str]:

@@ -36,7 +36,7 @@ def test_two_analysts_share_a_budget(privmine, budget, path, tmp_path) -> None:
     assert budget("grant", "--dataset", "orders", "--to", "sales", "--epsilon", 0.5)[0] == 0
     code, _, error = budget("grant", "--dataset", "orders", "--to", "third", "--epsilon", 1.5)
     assert code == 2
-    assert "exceeds the budget of 'orders': ε = 1 is left" in error
+    assert "A grant of ε = 1.5 exceeds the budget of 'orders': ε = 1 is left of 2. Nothing was granted." in error
     code, _, error = budget("grant", "--dataset", "orders", "--to", "sales", "--epsilon", 0.1)
     assert code == 2
     assert "already has an account named 'sales'" in error
@@ -48,7 +48,8 @@ def test_two_analysts_share_a_budget(privmine, budget, path, tmp_path) -> None:
     assert "Remaining: ε = 0.1 for orders / marketing" in said
     code, _, error = privmine("mine", "--k", "5", "--epsilon", "0.4", *account)
     assert code == 2
-    assert "exceeds the budget of 'orders / marketing': ε = 0.1 is left of 0.5" in error
+    assert "A charge of ε = 0.4 exceeds the budget of 'orders / marketing': ε = 0.1 is left of 0.5" in error
+    assert "Nothing was charged." in error
     code, said, _ = privmine("mine", "--k", "5", "--epsilon", "0.1", *account, "--dry-run", "--json")
     assert json.loads(said)["ledger_remaining_afterwards"] == "0"
 
@@ -75,6 +76,7 @@ def test_periods(budget) -> None:
         assert code == 2
         assert words in error
     assert "2099-12-31" in budget("show")[1]
+    assert "for one transaction, until 2099-12-31" in budget("log")[1]
 
 
 def test_growth_is_asked_for(budget, path) -> None:
@@ -84,12 +86,28 @@ def test_growth_is_asked_for(budget, path) -> None:
     assert code == 2
     assert "--people new or --people same" in error
     assert "ε = 1 is left" in budget("grow", "--dataset", "orders", "--people", "same")[1]
-    code, _, error = budget("grow", "--dataset", "orders", "--people", "new", "--part", "june")
-    assert code == 2
-    assert "Specify the ε of the new people" in error
+    for given in (("--part", "june"), ("--epsilon", 2), ()):
+        code, _, error = budget("grow", "--dataset", "orders", "--people", "new", *given)
+        assert code == 2
+        assert "Specify its name and its ε, such as --part 2027 --epsilon 1" in error
     said = budget("grow", "--dataset", "orders", "--people", "new", "--part", "june", "--epsilon", 2)[1]
     assert "--dataset orders --part june" in said
     assert Ledger(path).budget("orders", part="june").remaining_epsilon == 2
+
+
+def test_the_chart_has_bars_for_those_who_came_later(budget, path) -> None:
+    """What all paid is in both, what one part paid in its own only, and what was before it came in none of its bars."""
+    ledger = Ledger(path)
+    ledger.init("orders", 4)
+    ledger.charge("orders", 1)
+    ledger.grow("orders", "new", "june", 2)
+    ledger.charge("orders", "1/2")
+    ledger.charge("orders", "1/4", part="june")
+    lines = [line.split() for line in budget("show", "--chart")[1].splitlines()]
+    assert [line for line in lines if line[0] == "orders"] == [["orders"], ["orders", "+", "june"]]
+    bars = [line[1:] for line in lines if line[0].startswith("20")]
+    assert bars[-1] == ["0.75", "2", "█" * 15 + "░" * 25]
+    assert ["1.5", "4", "█" * 15 + "░" * 25] in bars
 
 
 def test_a_release_of_a_part_says_what_it_assumes(privmine, budget, path) -> None:
@@ -119,7 +137,9 @@ def test_a_restored_backup_is_found(privmine, budget, path, tmp_path) -> None:
     assert [row["verdict"] for row in json.loads(said)["releases"]] == ["two releases claim one row"] * 2
     code, said, _ = privmine("budget", "verify", *files, "--ledger", str(path))
     assert code == 1
-    assert "two releases claim one row" in " ".join(said.split())
+    lines = said.splitlines()
+    assert f"two releases claim one row  It and {files[1]} claim" in lines[1]  # no room for marks that nobody sees
+    assert len(lines) == 4  # two releases, and nothing that no release claims
     assert privmine("budget", "verify", str(path), "--ledger", str(path))[0] == 2
 
 

@@ -6,11 +6,24 @@ import json
 from pathlib import Path
 
 import pytest
+from attrs import evolve
 
 import privmine as pm
 from privmine.errors import LedgerError
 from privmine.ledger import Ledger
-from privmine.ledger.verification import ABSENT, CHANGED, ELSEWHERE, PAID, SIMULATED, TWICE, UNCHECKED, UNPAID, UNPROVEN
+from privmine.ledger.verification import (
+    ABSENT,
+    CHANGED,
+    ELSEWHERE,
+    PAID,
+    SIMULATED,
+    TWICE,
+    UNCHECKED,
+    UNPAID,
+    UNPROVEN,
+    Claim,
+    verified,
+)
 
 BASKETS = [["a", "b"], ["a"], ["b", "c"]] * 30
 
@@ -59,6 +72,8 @@ def test_a_backup_that_was_put_back(ledger: Ledger, path: Path, tmp_path: Path) 
     found = pm.verify_payments([first, second], ledger)
     assert [finding.verdict for finding in found.findings] == [TWICE, TWICE]
     assert not found.holds
+    assert found.unclaimed == ()  # the second one claims it rightly
+    assert pm.verify_payments([first], ledger).unclaimed == (3,)  # another row 3 paid for the first one
     assert verdicts([first, second]) == [TWICE, TWICE]  # the ledger is not even needed
 
 
@@ -105,6 +120,39 @@ def test_another_amount_is_noticed(ledger: Ledger, tmp_path: Path) -> None:
         charge["verified"] = False
     (tmp_path / "less.json").write_text(json.dumps(whole))
     assert verdicts([tmp_path / "less.json"], ledger) == [CHANGED]
+
+
+def test_another_unit_is_noticed(ledger: Ledger, tmp_path: Path) -> None:
+    """A receipt that promises more than its row, customers for transactions, contradicts it, and claims it still."""
+    paid = release(ledger, tmp_path / "paid.json")
+    unit = pm.api.Unit("customer_id", 1)
+    claim = Claim("paid.json", evolve(pm.load(paid).receipt, unit=unit))
+    found = verified([claim], ledger.identity, ledger.log())
+    assert [finding.verdict for finding in found.findings] == [CHANGED]
+    assert "protects one transaction, not one customer_id" in found.findings[0].reason
+    assert found.unclaimed == ()
+
+
+def test_a_row_that_is_no_charge_pays_for_nothing(tmp_path: Path) -> None:
+    """The row that opened the budget has an amount as well; whoever names it with its checksum is not paid."""
+    ledger = Ledger(tmp_path / "own.db")
+    ledger.init("orders", "1/4")
+    receipt = pm.load(release(ledger, tmp_path / "paid.json")).receipt
+    opening = ledger.log()[0]
+    forged = evolve(receipt, payment=evolve(receipt.payment, row=opening.sequence, checksum=opening.checksum))
+    (finding,) = verified([Claim("forged.json", forged)], ledger.identity, ledger.log()).findings
+    assert finding.verdict == ABSENT
+
+
+def test_another_delta_is_noticed(tmp_path: Path) -> None:
+    """A row of the same ε and a smaller δ paid for another release."""
+    ledger = Ledger(tmp_path / "own.db")
+    ledger.init("orders", 1, "1e-5")
+    claim = Claim("paid.json", pm.load(release(ledger, tmp_path / "paid.json", "1", delta="1e-6")).receipt)
+    log = ledger.log()
+    assert verified([claim], ledger.identity, log).holds
+    smaller = [entry if entry.delta is None else evolve(entry, delta=entry.delta / 2) for entry in log]
+    assert verified([claim], ledger.identity, smaller).findings[0].verdict == CHANGED
 
 
 def test_a_broken_chain(ledger: Ledger, path: Path, tmp_path: Path) -> None:

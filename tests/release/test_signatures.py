@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 from pathlib import Path
 from random import Random
+from string import ascii_lowercase, ascii_uppercase, digits
 
 import pytest
 
@@ -14,6 +16,7 @@ import privmine as pm
 from privmine.errors import InputError
 from privmine.release.signatures import signature_path
 
+ALPHABET = f"{ascii_uppercase}{ascii_lowercase}{digits}+/"
 BASKETS = [["bread", "milk"], ["bread"], ["milk", "tea"]] * 30
 
 
@@ -96,6 +99,19 @@ def test_a_thousand_changes(release: Path, key: Path) -> None:
     assert missed == []
     release.write_bytes(whole)
     signature.write_bytes(signed)
+    assert pm.signed_by(release, key.with_suffix(".pub")) == "officer"
+
+
+def test_bits_of_a_signature_that_mean_nothing(release: Path, key: Path) -> None:
+    """Base64 ends with bits that decoders skip: a signature in which they are set was changed as well."""
+    signature = pm.sign(release, key)[0]
+    signed = signature.read_text()
+    before, last, after = re.fullmatch(r"(.*)([AQgw])(==\n-----END.*)", signed, re.DOTALL).groups()
+    for other in ALPHABET[ALPHABET.index(last) + 1 :][:15]:
+        signature.write_text(before + other + after)
+        with pytest.raises(InputError, match="not a signature of a release"):
+            pm.signed_by(release, key.with_suffix(".pub"))
+    signature.write_text(signed)
     assert pm.signed_by(release, key.with_suffix(".pub")) == "officer"
 
 

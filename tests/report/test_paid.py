@@ -45,13 +45,13 @@ def test_the_row_that_paid_is_found(customers) -> None:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"dataset": "elsewhere"}, "Row 8 with its checksum is not in the ledger"),
+        ({"dataset": "elsewhere"}, "Row 8 paid for another dataset or amount"),
         ({"payment": Payment(TIME, "0" * 32, 8, "0" * 64)}, "The ledger 000"),
         ({"cost": pm.api.PureDP().cost(2)}, "paid for another dataset or amount"),
         ({"payment": None}, "an earlier version of privmine made it"),
         ({"payment": None, "dataset": None, "entry": None}, "made without a ledger"),
         ({"private": False}, "simulated"),
-        ({"unit": pm.api.Unit()}, f"that row protects one {UNIT}, not one transaction"),
+        ({"unit": pm.api.Unit()}, f"Row 8 protects one {UNIT}, not one transaction"),
     ],
 )
 def test_what_does_not_fit_the_ledger_is_told(customers, change: dict, words: str) -> None:
@@ -61,6 +61,20 @@ def test_what_does_not_fit_the_ledger_is_told(customers, change: dict, words: st
     assert paid.doubtful
     assert paid.row is None
     assert words in paid.words
+
+
+def test_a_run_that_did_not_finish_is_told(tmp_path) -> None:
+    """A release whose charge the ledger holds for failed is paid for, and that is said beside it."""
+    ledger = pm.Ledger(tmp_path / "budget.db")
+    ledger.init("orders", 9, unit=UNIT)
+    release = pm.mine(orders(), k=3, epsilon=1, ledger=ledger, dataset="orders")
+    (fine,) = books_of([NamedRelease("top.json", release)], ledger).paid
+    assert "The ledger notes of it" not in fine.words
+    charge = ledger.charge("orders", 1, unit=UNIT)
+    other = evolve(release, receipt=evolve(release.receipt, entry=charge.id, payment=charge.payment))
+    (paid,) = books_of([NamedRelease("other.json", other)], ledger).paid
+    assert not paid.doubtful
+    assert "The ledger notes of it: unfinished" in paid.words
 
 
 def test_a_restored_backup_is_told(customers, tmp_path) -> None:

@@ -14,6 +14,7 @@ from report_releases import NASTY, SPENT, orders
 
 import privmine as pm
 from privmine.release.display import items_text
+from privmine.release.verdict import told_from_zero
 from privmine.report import Filled, report_html
 from privmine.report.audit_verdicts import AuditVerdict
 from privmine.report.fill_ins import WANTED
@@ -22,6 +23,8 @@ from privmine.report.officer_questions import DPIA, NIST, QUESTIONS, REGISTRY
 from privmine.report.outline import FOR_EVERYBODY, FOR_THE_OFFICER, WITHIN
 
 OLD = Path(__file__).parents[1] / "release"
+#: The sentence that claims protection.
+ODDS = "After reading this release they can be right in at most"
 NOW = datetime(2026, 11, 18, 12, tzinfo=UTC)
 #: What may be fetched by an attribute, or run.
 FETCHING = {"src", "srcset", "data", "action", "formaction", "poster", "background", "xlink:href", "style"}
@@ -122,6 +125,8 @@ def test_every_epsilon_is_told(page: Page, customers) -> None:
         assert f"{charge.cost}" in page.part("charges")
     assert "one customer_id, of whose transactions at most 2 are counted" in page.text
     assert "2026-11-18" in page.text
+    assert ODDS in page.part("short")
+    assert ODDS in page.part("protected-1")
 
 
 def test_what_a_person_must_say_is_marked_until_it_is_said(customers) -> None:
@@ -160,7 +165,7 @@ def test_a_simulated_release_says_so_first(tmp_path) -> None:
     assert "Nobody" in page.part("protected-1")
     assert "nobody is protected" in page.part("odds")
     assert "<table" not in page.part("odds")
-    assert "after reading all of this" not in page.text.lower()
+    assert ODDS not in page.text
 
 
 @pytest.mark.parametrize("kind", ["private", "simulated"])
@@ -182,7 +187,23 @@ def test_delta_is_told(tmp_path) -> None:
     assert "zero-concentrated" in page.part("definition")
     assert "ρ" in page.part("definition")
     assert "1 in 1,000,000" in page.part("definition")
-    assert "1 in 1,000,000" in page.part("protected-1")
+    for part in ("short", "protected-1"):
+        assert "But for a chance of at most 1 in 1,000,000 (δ)" in page.part(part)
+    assert "Where there is a δ" in page.part("odds")
+
+
+def test_odds_and_counts_are_those_of_the_release(page: Page, customers) -> None:
+    """Every row of the tables, cell by cell: beliefs from the least to the highest, and which counts are clear."""
+    assert "Where there is a δ" not in page.part("odds")
+    rows = re.findall(r"<tr>.*?</tr>", page.part("odds"))
+    cells = [re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row) for row in rows]
+    assert cells[1:] == [
+        ["top.json", "ε = 1", "0.4 % to 2.7 %", "3.9 % to 23.2 %", "26.9 % to 73.1 %", "76.8 % to 96.1 %"],
+        ["all of orders", "ε = 1.875", "0.2 % to 6.2 %", "1.7 % to 42.0 %", "13.3 % to 86.7 %", "58.0 % to 98.3 %"],
+    ]
+    release = pm.load(customers[0])
+    said = re.findall(r"<td>(yes|no)</td></tr>", page.part("found-1"))
+    assert said == ["yes" if clear else "no" for clear in told_from_zero(release)]
 
 
 def test_several_releases_stand_side_by_side(customers) -> None:
@@ -249,3 +270,38 @@ def test_accounts_that_share_a_budget_are_told(tmp_path) -> None:
     assert "<dt>Spent</dt><dd>ε = 1</dd>" in part
     assert "<dt>Left</dt><dd>ε = 0.75</dd>" in part
     assert "all of orders" in page.part("odds")
+    assert "<dt>Granted to accounts, not spent</dt><dd>ε = 0.25</dd>" in part
+    assert "ε = 0.25 of 3 spent in 1 charge." in part
+
+
+def test_sums_so_far_are_of_the_people_concerned(tmp_path) -> None:
+    """What was charged before a part came is not added to what its people lost; the last sum is what is spent."""
+    ledger = pm.Ledger(tmp_path / "budget.db")
+    ledger.init("orders", 3)
+    data = pm.read([["bread", "milk"], ["bread"]] * 100, items=["bread", "milk"])
+    release = pm.mine(data, k=2, epsilon="0.5", ledger=ledger, dataset="orders")
+    ledger.grow("orders", "new", "june", 2)
+    ledger.charge("orders", "0.25", part="june")
+    ledger.charge("orders", "0.375", part="june")
+    ledger.charge("orders", "0.125")
+    page = Page(report_html({"top.json": release}, ledger, made=NOW))
+    sums = re.findall(r">ε = ([\d.]+)</td><td[^>]*>ε = ([\d.]+)</td><td>(?:un)?finished", page.part("dataset-1"))
+    assert sums == [("0.5", "0.5"), ("0.25", "0.5"), ("0.375", "0.625"), ("0.125", "0.75")]
+    assert "<dt>Spent</dt><dd>ε = 0.75</dd>" in page.part("dataset-1")
+
+
+def test_a_budget_that_was_spent_twice_is_told_first(customers) -> None:
+    """The first sentence says what is wrong; the sum of what is here is told beside what the ledger counts."""
+    from attrs import evolve
+
+    file, ledger = customers
+    first = pm.load(file)
+    second = evolve(first, total=first.total + 1)
+    page = Page(report_html({"top.json": first, "second.json": second}, pm.Ledger(ledger), made=NOW))
+    assert page.part("short").index("To look into") < page.part("short").index("private frequent itemsets")
+    assert "All releases of orders together, as far as this ledger knows: ε = 1.875 in 4 charges" in page.part("short")
+    assert "all of orders, as far as this ledger knows" in page.part("odds")
+    assert re.search(r"all of these.*?ε = 2<", page.part("odds"), re.DOTALL)
+    fine = page_of(file, ledger)
+    assert "as far as this ledger knows" not in fine.text
+    assert "all of these" not in fine.part("odds")
