@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Hashable, Iterable
+from datetime import datetime
 from typing import Any
 
 from attrs import field, frozen
 
 from privmine.ledger.entries import Entry
+from privmine.privacy.payment import Payment
 from privmine.privacy.receipt import Receipt
 
 #: What can be said of a release. All but PAID are reasons to look closer.
@@ -154,9 +156,16 @@ def _finding(claim: Claim, ledger: str | None, rows: dict[int, Entry], rivals: d
             "ledger was put back, and what was charged since is forgotten."
         )
         return PaymentFinding(claim.name, ABSENT, reason, paid.row)
-    stated = receipt.guarantee
-    if (row.dataset, row.epsilon, row.delta) != (receipt.dataset, stated.epsilon, stated.delta):
-        return PaymentFinding(claim.name, CHANGED, f"Row {paid.row} paid for another dataset or amount.", paid.row)
+    if _terms_of(receipt, paid) != (row.dataset, row.unit, row.epsilon, row.delta, row.time, False):
+        reason = f"Row {paid.row} paid for another dataset, unit or amount, or at another time."
+        return PaymentFinding(claim.name, CHANGED, reason, paid.row)
     return PaymentFinding(
         claim.name, PAID, f"Row {paid.row} paid for it on {row.time:%Y-%m-%d %H:%M:%S} UTC.", paid.row
     )
+
+
+def _terms_of(receipt: Receipt, paid: Payment) -> tuple[Any, ...]:
+    """What a row must agree to. No ledger pays for a release that publishes the number of transactions."""
+    unit = None if receipt.unit is None else receipt.unit.name
+    stated, time = receipt.guarantee, datetime.fromisoformat(paid.time)
+    return receipt.dataset, unit, stated.epsilon, stated.delta, time, receipt.n_public
