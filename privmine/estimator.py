@@ -13,10 +13,11 @@ from typing import Any
 
 from attrs import evolve
 
-from privmine.errors import UnknownNameError
+from privmine.errors import InputError, UnknownNameError
 from privmine.io.readers.dispatch import read_asked
 from privmine.io.readers.options import ReadOptions
 from privmine.ledger import Ledger
+from privmine.ledger.storage import place_of
 from privmine.option_names import READING_OPTIONS
 from privmine.pipeline import DEFAULT_METHOD, Pipeline
 from privmine.pipeline.request import Wish
@@ -135,14 +136,24 @@ class ItemsetMiner:
         return utils.Tags(estimator_type=None, target_tags=utils.TargetTags(required=False))
 
     def __repr__(self) -> str:
-        """The parameters that differ from their defaults; whose the baskets are is data, and not shown."""
+        """The parameters that differ from their defaults; neither whose the baskets are nor a password is shown."""
         defaults = _defaults(type(self))
         changed = {name: value for name, value in self.get_params().items() if value is not defaults[name]}
         shown = {
             name: "…" if name in _OWNERS and not isinstance(value, str) else repr(value)
             for name, value in changed.items()
         }
+        if isinstance(self.ledger, str):
+            shown["ledger"] = _shown_place(self.ledger)
         return f"{type(self).__name__}({', '.join(f'{name}={text}' for name, text in shown.items())})"
+
+
+def _shown_place(ledger: str) -> str:
+    """Where a ledger is, without a password."""
+    try:
+        return repr(str(place_of(ledger)))
+    except InputError:
+        return "…"
 
 
 #: The parameters that are a column's name, or tell whose each basket is.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
@@ -16,6 +17,15 @@ from privmine.ledger.book import Book
 from privmine.ledger.chain import Head, Row
 
 _SCHEMES = ("postgresql://", "postgres://")
+_HOST = r"(?:\[[^\]@/?]*\]|[^][:@/?#&=,]*)(?::[0-9]*)?"
+#: The parts of an address, as PostgreSQL reads them: a password may have any character but @ and /.
+_PARTS = re.compile(
+    rf"(?P<scheme>[a-z]+://)(?:(?P<user>[^:@/?#]*)(?::[^@/]*)?(?P<at>@))?(?P<host>{_HOST}(?:,{_HOST})*(?:/[^@/?#&=]*)?)"
+    r"(?:\?.*)?",
+    re.DOTALL,
+)
+#: What looks like an address of a database, and is none that is known here.
+_ELSEWHERE = re.compile(r"://|\bpassword\s*=", re.IGNORECASE)
 
 
 class OutcomeUnknownError(LedgerError):
@@ -70,10 +80,10 @@ class Address:
     url: str = field(repr=False)
 
     def __str__(self) -> str:
-        scheme, _, rest = self.url.partition("://")
-        place, _, _options = rest.partition("?")
-        login, at, host = place.rpartition("@")
-        return f"{scheme}://{login.partition(':')[0]}{at}{host}"
+        parts = _PARTS.fullmatch(self.url)
+        if parts is None:  # where it cannot be told what the password is
+            return f"{self.url.partition('://')[0]}://…"
+        return f"{parts['scheme']}{parts['user'] or ''}{parts['at'] or ''}{parts['host']}"
 
 
 def place_of(value: Any) -> Path | Address:
@@ -82,6 +92,12 @@ def place_of(value: Any) -> Path | Address:
         return value
     if isinstance(value, str) and value.startswith(_SCHEMES):
         return Address(value)
+    if isinstance(value, str) and _ELSEWHERE.search(value):
+        # As a path it would be in messages, with its password.
+        raise InputError(
+            "A ledger is named by a path, or by an address such as postgresql://user@host/name. This looks like an "
+            "address of another kind. It is not shown, because a password may be in it."
+        )
     if not isinstance(value, str | PathLike):
         raise InputError(f"A ledger is named by a path or an address, not by {type(value).__name__}.")
     return Path(value)

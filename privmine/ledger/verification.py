@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Hashable, Iterable
+from datetime import datetime
 from typing import Any
 
 from attrs import field, frozen
@@ -164,6 +165,10 @@ def _finding(claim: Claim, ledger: str | None, rows: dict[int, Entry], rivals: d
         return PaymentFinding(claim.name, CHANGED, f"Row {paid.row} paid for another dataset or amount.", paid.row)
     if receipt.unit is not None and receipt.unit.name != row.unit:
         reason = f"Row {paid.row} protects one {row.unit}, not one {receipt.unit.name}: one of the two was changed."
+        return PaymentFinding(claim.name, CHANGED, reason, paid.row)
+    if datetime.fromisoformat(paid.time) != row.time or receipt.n_public:
+        # No ledger pays for a release that publishes the number of transactions.
+        reason = f"Row {paid.row} paid at another time, or for a release without the number of transactions."
         return PaymentFinding(claim.name, CHANGED, reason, paid.row)
     return PaymentFinding(
         claim.name, PAID, f"Row {paid.row} paid for it on {row.time:%Y-%m-%d %H:%M:%S} UTC.", paid.row

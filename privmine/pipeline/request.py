@@ -32,6 +32,8 @@ from privmine.store.transactions import Transactions
 #: Beyond these, noise is all there is, or protects nobody; they also keep the samplers' scales in range.
 SMALLEST_EPSILON = Fraction(1, 10**6)
 LARGEST_EPSILON = Fraction(10**4)
+#: The threshold for private items is computed in floating point, where a smaller part of δ would be rounded to 0.
+SMALLEST_DELTA = Fraction(1, 10**300)
 #: The work of selecting and covering grows faster than k².
 LARGEST_K = 10_000
 
@@ -226,6 +228,11 @@ class Wish:
             raise InputError(
                 "items='private' needs a δ: whoever sees the name of an item learns that it occurs, and only a δ "
                 "allows that with a small probability. Pass delta=, for example delta=1e-6."
+            )
+        if private_items and self.delta is not None and self.delta < SMALLEST_DELTA:
+            raise InputError(
+                "δ is too small for items='private': below 1e-300 the tail of the noise cannot be computed. Choose a "
+                "larger one, for example delta=1e-6."
             )
         if self.strict and not (universe_given or private_items):
             raise InputError(

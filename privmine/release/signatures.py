@@ -16,10 +16,11 @@ from typing import Any
 
 from attrs import frozen
 
-from privmine.errors import InputError
+from privmine.errors import InputError, PrivmineError
 from privmine.extras import import_extra
 from privmine.files import written
 from privmine.printable import printable
+from privmine.release.release_files import load
 from privmine.release.spreadsheets import beside
 
 #: What a signature of a release is for, so that one of something else cannot be taken for it.
@@ -28,6 +29,10 @@ _MAGIC = b"SSHSIG"
 _BEGIN, _END = "-----BEGIN SSH SIGNATURE-----", "-----END SSH SIGNATURE-----"
 _KEY = re.compile(r"(?:^|\s)(ssh-[a-z0-9-]+|ecdsa-[a-z0-9-]+|sk-\S+)\s+(AAAA[A-Za-z0-9+/=]+)(?:\s+(.*))?$")
 _PURPOSE = "Signatures need"
+#: The one option of OpenSSH's allowed signers that is understood: what a key may sign, if that has releases among it.
+_PURPOSES = re.compile(rf'namespaces="(?:[^",]*,)*{NAMESPACE}(?:,[^",]*)*"', re.IGNORECASE)
+#: Files that hold their receipt themselves.
+_WHOLE = (".json", ".parquet", ".xlsx")
 #: The hash of the file that a signature is of. OpenSSH writes the first.
 _HASHES = {"sha512": "SHA512", "sha256": "SHA256"}
 
@@ -74,8 +79,22 @@ def signed_by(path: Path, signers: Path) -> str:
         InputError: there is no signature, it is of no key that is trusted, or the file was changed.
     """
     known = read_signers(signers)
-    names = [_check(file, known) for file in _files(path)]
+    files = _files(path)
+    names = [_check(file, known) for file in files]
+    if len(files) > 1:
+        _refuse_another_receipt(path)
     return names[0]
+
+
+def _refuse_another_receipt(path: Path) -> None:
+    """Refuse a plain CSV beside which somebody put the receipt of another release, which has its own signature."""
+    try:
+        load(path)
+    except PrivmineError:
+        pass
+    else:
+        return
+    raise InputError(f"{path} and the receipt beside it are signed, but not of one release. Do not rely on them.")
 
 
 def read_signers(path: Path) -> list[Signer]:
@@ -93,17 +112,21 @@ def read_signers(path: Path) -> list[Signer]:
             except binascii.Error:
                 continue
             before = line.strip()[: match.start(1)].split()
+            if not all(map(_PURPOSES.fullmatch, before[1:])):
+                continue  # a limit that cannot be checked here, such as a date
             found.append(Signer(key, printable(before[0] if before else match[3] or path.name)))
     if not found:
         raise InputError(
-            f"There is no public key in {path}. Name the .pub file of the signer, not the private key or a release."
+            f"There is no public key in {path} that may sign releases. Name the .pub file of the signer, not the "
+            "private key or a release. A key with a limit such as valid-before or cert-authority is not used."
         )
     return found
 
 
 def _files(path: Path) -> list[Path]:
     receipt = beside(path)
-    return [path, receipt] if path.suffix == ".csv" and receipt.exists() else [path]
+    # Whatever is read as a CSV is read with the receipt beside it.
+    return [path, receipt] if path.suffix.lower() not in _WHOLE and receipt.exists() else [path]
 
 
 def _content(path: Path) -> bytes:

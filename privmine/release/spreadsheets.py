@@ -76,14 +76,27 @@ def to_plain_csv(release: Release, level: float) -> bytes:
 
 
 def kept_rows(release: Release, lines: Iterable[str]) -> list[int]:
-    """The rows of a release that a plain CSV still has. A row that the release does not have is refused."""
+    """The rows of a release that a plain CSV still has. A row that the release does not have is refused.
+
+    So is a row with another count: whoever reads the CSV would take it for what was released and paid for.
+    """
     place = {_text(found.items): row for row, found in enumerate(release)}
     kept = []
     for row in csv.DictReader(lines):
         if row.get("itemset") not in place:
             raise InputError("the receipt beside it is of another release")
-        kept.append(place[row["itemset"]])
+        number = place[row["itemset"]]
+        if row.get("count") is not None and not _is_number(row["count"], round(release[number].count)):
+            raise InputError("a count in it was changed, or the receipt beside it is of another release")
+        kept.append(number)
     return sorted(set(kept))
+
+
+def _is_number(text: str, number: int) -> bool:
+    try:
+        return float(text) == number
+    except ValueError:
+        return False
 
 
 def to_xlsx(release: Release, level: float, whole: str) -> bytes:

@@ -24,6 +24,7 @@ from privmine.ledger.verification import (
     Claim,
     verified,
 )
+from privmine.privacy.unit import Unit
 
 BASKETS = [["a", "b"], ["a"], ["b", "c"]] * 30
 
@@ -165,3 +166,17 @@ def test_a_broken_chain(ledger: Ledger, path: Path, tmp_path: Path) -> None:
         connection.executescript("""UPDATE entries SET details = '{"by": "nobody"}' WHERE sequence = 3""")
     with pytest.raises(LedgerError, match="row 3 or the one before it was changed"):
         pm.verify_payments([paid], ledger)
+
+
+def test_a_release_that_claims_to_protect_more(ledger: Ledger, tmp_path: Path) -> None:
+    """A row for a transaction does not pay for a customer, and not for another day."""
+    made = release(ledger, tmp_path / "may.json")
+    unit = {"name": "customer_id", "baskets": 1, "merged": True}
+    words = str(evolve(pm.load(made).receipt, unit=Unit(**unit)).protects)
+    assert verdicts([edited(made, unit=unit, protects=words)], ledger) == [CHANGED]
+    time = "2020-01-01T00:00:00.000+00:00"
+    whole = json.loads(edited(made, time=time).read_text())
+    whole["receipt"]["payment"]["time"] = time
+    (tmp_path / "early.json").write_text(json.dumps(whole))
+    assert verdicts([tmp_path / "early.json"], ledger) == [CHANGED]
+    assert verdicts([made], ledger) == [PAID]

@@ -271,3 +271,11 @@ def test_the_unit_is_in_the_noise() -> None:
         access = Pipeline().prepare(request).access(data.store, SecureNoise(), lambda _: False)
         scales.append(find_items(access, request.budget / 10).noise.scale)
     assert float(scales[1] / scales[0]) == pytest.approx(5)
+
+
+def test_a_delta_below_floating_point_is_refused() -> None:
+    """The threshold would be that of a larger δ: a probability of 1e-330 is 0 in floating point."""
+    baskets = pm.read([["a", "b"]] * 50, items="private")
+    with pytest.raises(InputError, match="δ is too small for items='private'"):
+        pm.mine(baskets, 3, 1, delta="1e-330")
+    pm.mine(baskets, 3, 1, delta="1e-300")

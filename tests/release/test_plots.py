@@ -147,7 +147,7 @@ def test_long_itemsets_are_shortened() -> None:
     [
         ({"top": 0}, "at least 1"),
         ({"top": 2.5}, "whole number"),
-        ({"top": True}, "at least 1"),
+        ({"top": True}, "whole number"),
         ({"level": 95}, "between 0 and 1"),
     ],
 )

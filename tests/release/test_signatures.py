@@ -127,6 +127,46 @@ def test_a_plain_release_is_signed_with_its_receipt(tmp_path: Path, key: Path) -
         pm.signed_by(target, key.with_suffix(".pub"))
 
 
+def test_the_receipt_of_another_release(tmp_path: Path, key: Path) -> None:
+    """Its own signature is valid, but it belongs to other counts: a large ε would pass for a small one."""
+    one, other = tmp_path / "one.csv", tmp_path / "other.csv"
+    items = pm.read(BASKETS, items=["bread", "milk", "tea"])
+    for target, seed in ((one, 1), (other, 2)):
+        pm.mine(items, 7, 1, simulate=True, seed=seed, output=target, plain=True)
+        pm.sign(target, key)
+        assert pm.signed_by(target, tmp_path / "key.pub") == "officer"
+    for suffix in (".receipt.json", ".receipt.json.sig"):
+        shutil.copy(other.with_suffix(suffix), one.with_suffix(suffix))
+    with pytest.raises(InputError, match="not of one release"):
+        pm.signed_by(one, tmp_path / "key.pub")
+
+
+@pytest.mark.parametrize("name", ["release.CSV", "release.txt"])
+def test_a_receipt_beside_any_plain_file_is_checked(tmp_path: Path, key: Path, name: str) -> None:
+    """What is read with a receipt is verified with it, however the file is called."""
+    plain, target = tmp_path / "release.csv", tmp_path / name
+    pm.mine(BASKETS, 4, 1, output=plain, plain=True)
+    plain.rename(target)
+    assert len(pm.sign(target, key)) == 2
+    receipt = tmp_path / "release.receipt.json"
+    receipt.write_text(receipt.read_text().replace("one transaction", "One transaction"))
+    with pytest.raises(InputError, match="was changed"):
+        pm.signed_by(target, tmp_path / "key.pub")
+
+
+@pytest.mark.parametrize("limit", ['namespaces="git,file"', 'valid-before="20200101"', "cert-authority"])
+def test_a_key_with_limits_is_not_trusted(release: Path, key: Path, tmp_path: Path, limit: str) -> None:
+    """OpenSSH would refuse it, or look at a clock; a key for releases is fine."""
+    public = " ".join((tmp_path / "key.pub").read_text().split()[:2])
+    signers = tmp_path / "allowed"
+    pm.sign(release, key)
+    signers.write_text(f"officer {limit} {public}\n")
+    with pytest.raises(InputError, match=r"no public key in .* that may sign"):
+        pm.signed_by(release, signers)
+    signers.write_text(f'officer namespaces="git,privmine" {public}\n')
+    assert pm.signed_by(release, signers) == "officer"
+
+
 def test_refusals(release: Path, key: Path, tmp_path: Path) -> None:
     """No signature, another signer, what is no key: a sentence each."""
     with pytest.raises(InputError, match="has no signature"):

@@ -170,3 +170,12 @@ def test_a_small_workbook_that_unpacks_to_much_is_refused(tmp_path) -> None:
     with pytest.raises(DataError, match="unpacks to more than 128 MiB"):
         pm.load(bomb)
     assert pm.load(path).itemsets
+
+
+def test_a_changed_count_in_a_plain_file(tmp_path) -> None:
+    """It is not what was released, whatever the receipt beside it says; `budget verify` must not call it paid."""
+    target = tmp_path / "release.csv"
+    made = pm.mine([["a"], ["a", "b"]] * 30, 1, 1, output=target, plain=True)
+    target.write_text(target.read_text().replace(f",{round(made[0].count)},", ",123456,"))
+    with pytest.raises(DataError, match="a count in it was changed"):
+        pm.load(target)
