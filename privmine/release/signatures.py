@@ -141,10 +141,12 @@ def _private_key(path: Path, password: str | None) -> Any:
     content = _content(path)
     try:
         return ssh.load_ssh_private_key(content, None if password is None else password.encode())
-    except TypeError:
-        raise InputError(f"The key {path} has a password, or has none although one was given.") from None
     except Exception as error:  # noqa: BLE001 - each kind of key has its own errors
         kind = type(error).__name__
+        # What says so differs between versions of the library.
+        locked = isinstance(error, TypeError) or (password is None and "password" in str(error).lower())
+    if locked:
+        raise InputError(f"The key {path} has a password, or has none although one was given.")
     raise InputError(
         f"{path} is not a private key that can be used ({kind}), or its password is wrong. Make one with `ssh-keygen "
         "-t ed25519`, and name the file without .pub."
