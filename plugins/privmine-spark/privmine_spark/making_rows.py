@@ -20,9 +20,9 @@ import pyarrow as pa
 from attrs import frozen
 from numpy.typing import NDArray
 
-from privmine.api import IntArray, Rows, Unit, limit_units
+from privmine.api import IntArray, Rows, Unit, limit_units, mixed_bits
 from privmine_spark.labels_in import lists_of, numbering, opened, owners, plain, ranks, written
-from privmine_spark.packed_rows import PACKED_ITEMS, mixed, packed, trouble
+from privmine_spark.packed_rows import PACKED_ITEMS, packed, trouble
 from privmine_spark.problems import FAILED, NEW_LABEL, NO_ITEM, NO_TRANSACTION, NO_UNIT, WorkerProblem
 
 #: What travels in the shuffle: the keys, owners and lengths of runs of rows, and their items.
@@ -214,7 +214,7 @@ def _buckets(column: pa.Array, count: int) -> NDArray[np.int64]:
     """The bucket of each value, on every machine the same."""
     if pa.types.is_integer(column.type):
         numbers = np.asarray(column.to_numpy(zero_copy_only=False), dtype=np.int64)
-        hashes = mixed(numbers.view(np.uint64))
+        hashes = mixed_bits(numbers.view(np.uint64))
     else:
         encoded = column.dictionary_encode()
         known = [crc32(text.encode()) for text in encoded.dictionary.to_pylist()]
