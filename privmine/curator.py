@@ -131,8 +131,8 @@ class Curator:
         self._charge(query, str(noise), price, verified, noise)
 
         def answer_with_noise() -> NDArray[Any]:
-            noisy = source.add(_whole_numbers(query.evaluate(self._access.store), query.size), noise)
-            return _whole_numbers(noisy, query.size) if noise.is_discrete else noisy
+            noisy = source.add(whole_numbers(query.evaluate(self._access.store), query.size), noise)
+            return whole_numbers(noisy, query.size) if noise.is_discrete else noisy
 
         answer = Measurement(query, guarded(query.name, answer_with_noise), noise, self._stage)
         self._access.answers.append(answer)
@@ -184,7 +184,7 @@ class Curator:
         def chosen() -> tuple[Candidate, ...]:
             scores = query.scores(self._access.store)
             unlisted = scores.tail.size if scores.tail else 0
-            values = _whole_numbers(scores.values, query.size - unlisted)
+            values = whole_numbers(scores.values, query.size - unlisted)
             return tuple(self._names(query, scores, draw(values, n, factor, scores.tail)))
 
         answer = Selection(query, guarded(query.name, chosen), self._stage)
@@ -304,7 +304,7 @@ def close(curator: Curator) -> None:
     curator._open = False  # noqa: SLF001 - not a method, so that a stage does not find it on its curator
 
 
-def _whole_numbers(values: Any, size: int) -> IntArray:
+def whole_numbers(values: Any, size: int) -> IntArray:
     """Exact answers are integers of the declared number; anything else is the query's fault."""
     array = np.asarray(values)
     if array.ndim != 1 or array.dtype.kind not in "iu" or len(array) != size:

@@ -15,7 +15,7 @@ import numpy as np
 from attrs import field, frozen
 from numpy.typing import NDArray
 
-from privmine.curator import Access, Measurement, guarded, refuse_floats
+from privmine.curator import Access, Measurement, guarded, refuse_floats, whole_numbers
 from privmine.model import IntArray, int_array
 from privmine.privacy.cost import Charge, Cost
 from privmine.privacy.noise import Noise
@@ -106,9 +106,11 @@ def find_items(access: Access, cost: Cost) -> Found:
     access.meter.charge(Charge(STAGE, COMPONENT, query.name, str(noise), cost, noise=noise), cost)
 
     def found() -> Found:
-        exact = query.evaluate(access.store)
+        exact = whole_numbers(query.evaluate(access.store), access.store.item_count)
         occurring = np.flatnonzero(exact > 0)
         noisy = source.add(exact[occurring], noise)
+        if noise.is_discrete:
+            noisy = whole_numbers(noisy, len(occurring))
         named = noisy >= threshold
         return Found(occurring[named], noisy[named], noise)
 

@@ -13,7 +13,7 @@ import numpy as np
 import pluggy
 from attrs import define, evolve, field, frozen
 
-from privmine.curator import Access, Curator, close
+from privmine.curator import Access, Curator, close, guarded
 from privmine.discovery import SHARE, find_items
 from privmine.errors import ContractError, DataError, PluginError, PrivmineError, PrivmineWarning, StageError
 from privmine.hooks.components import check_stage_method
@@ -201,7 +201,8 @@ class Run:
         public = evolve(self.request.public, universe=universe)
         self.request = evolve(self.request, k=k, public=public)
         self.settled = self.meter.spent
-        store = access.store.restricted(order.tolist())
+        # A third party's store may raise anything, with data in it.
+        store = guarded("the items that were found", lambda: access.store.restricted(order.tolist()))
         return evolve(access, store=store, public=public, answers=[found.answer(order)])
 
     def _settle_k(self, above: Above, access: Access) -> BudgetPlan:

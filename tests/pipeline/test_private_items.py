@@ -24,6 +24,7 @@ from privmine.noise.simulated import SimulatedNoise
 from privmine.pipeline import Pipeline
 from privmine.pipeline.request import Wish
 from privmine.privacy.unit import Unit
+from privmine.store.memory import MemoryStore
 
 DELTA = "1e-6"
 COMMON = [["bread", "milk"]] * 3000 + [["milk"]] * 2000 + [["bread", "milk", "tea"]] * 1000
@@ -153,6 +154,22 @@ def test_the_charge_comes_before_the_draw() -> None:
     with pytest.raises(pm.errors.PrivmineError) as caught:
         pm.mine(private(), k=3, epsilon=1, delta=DELTA, noise=Broken())
     assert "secret" not in str(caught.value)
+
+
+def test_a_store_that_fails_after_the_draw_tells_no_data() -> None:
+    """What a third party's store raises while it leaves out items may hold anything."""
+
+    class Telling(MemoryStore):
+        def restricted(self, items):
+            raise ValueError(f"secret 42 {self.count()}")
+
+    data = private()
+    telling = Telling(data.store.rows, data.store.item_count)
+    with pytest.raises(pm.errors.PrivmineError) as caught:
+        pm.mine(pm.Transactions(data.universe, telling, hidden=data.hidden), k=3, epsilon=4, delta=DELTA)
+    assert "secret" not in str(caught.value)
+    assert caught.value.__cause__ is None
+    assert caught.value.__context__ is None
 
 
 # What is refused
