@@ -14,7 +14,6 @@ from typing import Any
 from attrs import field, frozen
 from attrs.converters import optional
 
-from privmine.discovery import SHARE_OF_DELTA
 from privmine.errors import InputError
 from privmine.exact import amount, exact, whole_number
 from privmine.ledger import Ledger
@@ -24,6 +23,7 @@ from privmine.model import Above, Origin, Public, Request
 from privmine.noise.protocol import NoiseSource
 from privmine.privacy.cost import Cost
 from privmine.privacy.definition import ZCDP, Definition, PureDP
+from privmine.privacy.rare_items import SHARE_OF_DELTA
 from privmine.privacy.unit import Unit
 from privmine.queries.ranks import FINEST_FREQUENCY
 from privmine.release.release_files import check_output
@@ -246,7 +246,7 @@ class Wish:
                 "not cover publishing it. Drop n_public, or merge the transactions of each with "
                 "merge_by=."
             )
-        self.left(unit)
+        self.left(unit, private_items=private_items)
         if self.output is not None:
             check_output(self.output, self.overwrite, plain=self.plain)
 
@@ -263,20 +263,19 @@ class Wish:
                 f"{guess or f'pm.read(…, {origin.guess})'}."
             )
 
-    def left(self, unit: Unit, source: str = "") -> DatasetBudget | None:
+    def left(self, unit: Unit, source: str = "", *, private_items: bool = False) -> DatasetBudget | None:
         """The budget as a charge would leave it, None without a ledger; a charge that it does not cover is refused.
 
         Args:
             unit: who is protected.
             source: where the data comes from, if it is known; another one than before gives the ledger's warning.
+            private_items: whether which items occur is private.
         """
         if self.ledger is None or self.dataset is None:
             return None
-        stated = self.budget().guarantee
         return self.ledger.check(
             self.dataset,
-            stated.epsilon,
-            stated.delta,
+            **self.budget(private_items=private_items).price(),
             unit=unit.name,
             source=source,
             account=self.account,
