@@ -72,7 +72,8 @@ def definition_at(delta: Fraction | None, *, private_items: bool = False) -> Def
     return ZCDP(delta, SHARE_OF_DELTA * delta if private_items else Fraction(0))
 
 
-def _frequency(value: Any) -> Fraction:
+def frequency_of(value: Any) -> Fraction:
+    """A frequency as an exact number; refuse what is none."""
     theta = exact(value, "theta=, the frequency of itemsets,")
     if not 0 < theta <= 1:
         raise InputError(f"theta= must be more than 0 and at most 1, for example theta=0.01, not {value!r}.")
@@ -126,7 +127,7 @@ class Wish:
     k: int | None = field(converter=optional(number_of_itemsets))
     epsilon: Fraction = field(converter=budget_of)
     delta: Fraction | None = field(default=None, converter=_delta, kw_only=True)
-    theta: Fraction | None = field(default=None, converter=optional(_frequency), kw_only=True)
+    theta: Fraction | None = field(default=None, converter=optional(frequency_of), kw_only=True)
     k_max: int | None = field(default=None, converter=optional(_most_itemsets), kw_only=True)
     max_length: int | None = field(default=None, converter=optional(_length), kw_only=True)
     n_public: bool = field(default=False, kw_only=True)

@@ -168,9 +168,8 @@ def report(folder: Path) -> None:
             wrong.append(
                 f"{name}, {method}, ε = {epsilon}: prefers {told['prefers']}, which misses {worse_by:.3f} more"
             )
-    print(
-        "\n| method | cells | the better one by the means | better, or the same within a hundredth or two standard errors |"
-    )
+    print("\nThe same: within a hundredth, or two standard errors.")
+    print("\n| method | cells | prefers the better one by the means | the better one, or one that is the same |")
     print("|---|---|---|---|")
     for method, cells in judged.items():
         print(f"| {method} | {len(cells)} | {sum(strict for strict, _ in cells)} | {sum(fair for _, fair in cells)} |")
