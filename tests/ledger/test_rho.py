@@ -19,7 +19,9 @@ from privmine.ledger import Ledger
 from privmine.ledger.book import Book
 from privmine.ledger.chain import AlteredError, Head, Row
 from privmine.ledger.verification import CHANGED, Claim, verified
+from privmine.pipeline.request import Wish
 from privmine.privacy.conversion import epsilon_of, largest_epsilon_of, rho_of
+from privmine.privacy.unit import Unit
 from privmine.report.paid import NamedRelease, books_of, together
 
 OLD = Path(__file__).parent
@@ -114,6 +116,10 @@ def test_private_items_are_charged_as_they_are_drawn(path: Path) -> None:
     for run in (pm.mine, pm.Pipeline().dry_run):
         with pytest.raises(InputError, match="keeps no part of its δ"):
             run(baskets, k=3, epsilon="0.5", delta="2e-7", ledger=ledger, dataset="known")
+    with pytest.raises(InputError, match="keeps no part of its δ"):  # before the data is read
+        Wish(3, "0.5", delta="2e-7", ledger=ledger, dataset="known").check(
+            Unit(), universe_given=False, private_items=True
+        )
     assert ledger.budget("known").spent_rho == 0
 
 
