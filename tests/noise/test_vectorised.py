@@ -207,7 +207,7 @@ def test_borders_of_its_arithmetic(variance):
 
 
 def test_next_places_are_those_behind_the_first():
-    """Where the last of the first places is 1 as well: the next 64 are compared by themselves, with 64 that are drawn."""
+    """Also where the last of the first places is 1: the next 64 are compared by themselves, with 64 that are drawn."""
     probability = next(p for p in (Probability(Fraction(1, n)) for n in range(3, 99)) if p.leading(16) % 2)
     source = ScriptedBytes([probability.leading(16)], [2**64 - 1])
     assert Coin(probability, source).flip(1).tolist() == [False]
