@@ -23,7 +23,7 @@ from privmine.release.verdict import told_from_zero
 DATASETS = ("groceries", "retail", "mushroom", "BMS-WebView-2", "kosarak_first69999")
 #: In how many fewer baskets the most frequent item is, where a change is planted.
 PLANTED = (0.1, 0.15, 0.2, 0.3, 0.4)
-METRICS = ("confidence", "lift", "leverage", "conviction")
+METRICS = ("support", "confidence", "lift", "leverage", "conviction")
 
 
 def months(baskets: Sequence[Sequence[int]]) -> tuple[list[list[int]], list[list[int]]]:
@@ -70,6 +70,7 @@ def rules(baskets: Sequence[Sequence[int]], items: Sequence[int], runs: int, eps
                 confidence = w / x if x else np.nan
                 lift = w * n / (x * y) if x * y else np.nan
                 exact = {
+                    "support": w / n,
                     "confidence": confidence,
                     "lift": lift,
                     "leverage": w / n - x * y / n**2,
