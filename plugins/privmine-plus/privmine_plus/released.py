@@ -80,7 +80,7 @@ def released(found: Beliefs, bins: BinEstimates | None, k: int) -> NoisyCounts:
     theta = threshold.theta
     # An interval is to hold under either story: that of the prior, and that most of the first k are among these.
     stories = np.stack([found.shares, found.shares], axis=1)
-    first = found.ranking(k)[: 2 * k]
+    first = found.ranking(k)[:k]
     stories[first, 1] = normalised(tilted(found.logs[first], found.likely_multiple, _EXPECTED * min(k, len(first))))
     means = found.means()
     deviations = np.sqrt((stories * (GRID * theta - means[:, None, None]) ** 2).sum(axis=2)).max(axis=1)
