@@ -21,7 +21,7 @@ _SURE = 0.1
 #: This part of the first k is expected among the candidates.
 _EXPECTED = 0.8
 #: Intervals are stretched: that of sure counts for its tails, others for what θ̂, their yardstick, may be off.
-_SURE_STRETCH, _THETA_DOUBT = 1.05, 2.0
+_SURE_STRETCH, _THETA_DOUBT = 1.05, 0.5
 
 
 @cache
@@ -80,7 +80,7 @@ def released(found: Beliefs, bins: BinEstimates | None, k: int) -> NoisyCounts:
     theta = threshold.theta
     # An interval is to hold under either story: that of the prior, and that most of the first k are among these.
     stories = np.stack([found.shares, found.shares], axis=1)
-    first = found.ranking(k)[:k]
+    first = found.ranking(k)[: 2 * k]
     stories[first, 1] = normalised(tilted(found.logs[first], found.likely_multiple, _EXPECTED * min(k, len(first))))
     means = found.means()
     deviations = np.sqrt((stories * (GRID * theta - means[:, None, None]) ** 2).sum(axis=2)).max(axis=1)
@@ -107,4 +107,5 @@ def released(found: Beliefs, bins: BinEstimates | None, k: int) -> NoisyCounts:
         laws=laws,
         law_of=np.arange(len(laws)),
         total_law=total_law,
+        believed=bins is None,
     )
