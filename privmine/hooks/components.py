@@ -76,7 +76,8 @@ def build(registered: Registered, parameters: Mapping[str, Any]) -> Any:
         if name not in known:
             raise UnknownNameError(f"parameter of {owner}", name, known)
     try:
-        return _converter().structure(dict(parameters), registered.cls)
+        # Most components have no parameters given: then cattrs is not even loaded.
+        return _converter().structure(dict(parameters), registered.cls) if parameters else registered.cls()
     except PrivmineError:
         raise
     except Exception as error:

@@ -9,7 +9,8 @@ from typing import Any
 
 from attrs import field, frozen
 
-from privmine.ledger.entries import Entry
+from privmine.ledger.entries import FAILED, Entry
+from privmine.privacy.payment import PART_ALONE, part_alone
 from privmine.privacy.receipt import Receipt
 
 #: What can be said of a release. All but PAID are reasons to look closer.
@@ -174,6 +175,13 @@ def _finding(claim: Claim, ledger: str | None, rows: dict[int, Entry], rivals: d
     if datetime.fromisoformat(paid.time) != row.time or receipt.n_public:
         # No ledger pays for a release that publishes the number of transactions.
         reason = f"Row {paid.row} paid at another time, or for a release without the number of transactions."
+        return PaymentFinding(claim.name, CHANGED, reason, paid.row)
+    if [said for said in receipt.assumptions if said.startswith(PART_ALONE)] != [part_alone(row.part)] * bool(row.part):
+        whom = f"the part {row.part!r} alone" if row.part else "all of the dataset's people"
+        reason = f"Row {paid.row} charged {whom}, and the release says otherwise: one of the two was changed."
+        return PaymentFinding(claim.name, CHANGED, reason, paid.row)
+    if row.state == FAILED:
+        reason = f"Row {paid.row} notes that its run failed, so that it made no release. Find out who made this one."
         return PaymentFinding(claim.name, CHANGED, reason, paid.row)
     return PaymentFinding(
         claim.name, PAID, f"Row {paid.row} paid for it on {row.time:%Y-%m-%d %H:%M:%S} UTC.", paid.row

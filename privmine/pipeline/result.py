@@ -16,6 +16,7 @@ from privmine.model import BasisSet, NoiseLaw, NoisyCounts, Request
 from privmine.noise.protocol import NoiseSource
 from privmine.pipeline.run import Run, StageComponent
 from privmine.privacy.cost import UNSPENT, Charge
+from privmine.privacy.payment import part_alone
 from privmine.privacy.receipt import Receipt
 from privmine.release import FrequentItemset, Release
 from privmine.release.chosen import Chosen
@@ -75,11 +76,7 @@ def for_a_part(receipt: Receipt, part: str | None) -> Receipt:
     """The receipt with what is assumed of a release that only a part of the dataset's people pays for."""
     if part is None:
         return receipt
-    sentence = (
-        f"the data is the rows of the part {part!r} alone, and nobody in it is in another part of the dataset; the "
-        "ledger charged that part only"
-    )
-    return attrs.evolve(receipt, assumptions=(*receipt.assumptions, sentence))
+    return attrs.evolve(receipt, assumptions=(*receipt.assumptions, part_alone(part)))
 
 
 def _which_items(request: Request) -> list[str]:
@@ -189,7 +186,7 @@ def release_of(
     receipt = attrs.evolve(receipt, notes=(*receipt.notes, *notes))
     eligible = counts.itemsets.lengths
     candidates = int(((eligible > 0) & (eligible <= (request.max_length or inf))).sum())
-    selection = Chosen(candidates, cutoff, by_estimates=len(counts.estimates) > 0)
+    selection = Chosen(candidates, cutoff, by_estimates=len(counts.estimates) > 0, believed=counts.believed)
     return Release(
         tuple(itemsets), request.requested, total, total_error, receipt, kept[-1], selection, joint=counts.joint
     )

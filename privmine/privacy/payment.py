@@ -39,6 +39,18 @@ def _check_row(_: object, __: object, value: Any) -> None:
         raise InputError(_NO_PAYMENT)
 
 
+#: How the sentence begins that a receipt has if only a part of the dataset's people was charged.
+PART_ALONE = "the data is the rows of the part "
+
+
+def part_alone(part: str) -> str:
+    """What is assumed of a release that only a part of the dataset's people pays for."""
+    return (
+        f"{PART_ALONE}{part!r} alone, and nobody in it is in another part of the dataset; the ledger charged that part "
+        "only"
+    )
+
+
 @frozen
 class Payment:
     """The row of a ledger that paid for a release.

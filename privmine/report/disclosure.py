@@ -161,6 +161,7 @@ def _privacy_loss(receipt: Receipt, account: Account | None) -> dict[str, Any]:
 
 def _model(account: Account | None) -> dict[str, Any]:
     charges = 1 if account is None else len(account.charges)
+    grows = account is not None and any(entry.event == "grow" for entry in account.entries)
     return {
         "model_name": "Central",
         "model_name_details": "One party holds the exact data and runs privmine on it.",
@@ -176,7 +177,7 @@ def _model(account: Account | None) -> dict[str, Any]:
             if account is None
             else f"{charges_text(account.charges)} to the ledger so far."
         ),
-        "data_source_type": _asked("whether the data grows", "Static"),
+        "data_source_type": "Dynamic" if grows else _asked("whether the data grows", "Static"),
         "access_type": "Non-interactive",
         "access_type_details": "Readers get the release and cannot ask further questions of the data.",
     }

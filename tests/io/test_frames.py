@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import privmine as pm
-from privmine.errors import DataError
+from privmine.errors import DataError, InputError
 from privmine.io.readers import python_values as values
 from privmine.io.readers.tables import arrow
 from privmine.store.labels import text_of
@@ -108,6 +108,24 @@ def test_one_row_does_not_change_what_strict_mode_releases(make):
             found = make(cells, items=[text_of(cell)])
             assert (found.store.count(), found.store.item_supports().tolist()) == (len(cells), [100])
             pm.mine(found, k=1, epsilon=1, strict=True)
+
+
+@pytest.mark.parametrize("cells", [["a", "b"], [1, 2], [0.5, 2.5], [dt.datetime(2020, 1, 1, tzinfo=UTC)] * 2], ids=str)
+def test_one_row_does_not_decide_what_pandas_infers(cells):
+    """Another value makes a column of objects; strict mode asks for the layout with it and without it."""
+    for more in ([], [7, "x"]):
+        frame = pd.DataFrame({"order": range(len(cells + more)), "item": cells + more})
+        found = pm.read(frame, transaction="order", item="item", items=["a"])
+        assert "detected: layout='long'" in repr(found)
+        with pytest.raises(InputError, match="Strict mode: the layout was detected"):
+            pm.mine(found, k=1, epsilon=1, strict=True)
+
+
+@pytest.mark.parametrize("kind", ["string", "category", "Int64"])
+def test_a_type_that_somebody_chose_is_no_guess(kind):
+    """No row can change it."""
+    frame = pd.DataFrame({"order": [1, 2], "item": pd.Series([1, 2]).astype(kind)})
+    pm.mine(pm.read(frame, transaction="order", item="item", items=[1, 2]), k=1, epsilon=1, strict=True)
 
 
 @pytest.mark.parametrize("missing", MISSING)

@@ -11,6 +11,7 @@ from attrs import evolve
 import privmine as pm
 from privmine.errors import LedgerError
 from privmine.ledger import Ledger
+from privmine.ledger.entries import FAILED
 from privmine.ledger.verification import (
     ABSENT,
     CHANGED,
@@ -154,6 +155,34 @@ def test_another_delta_is_noticed(tmp_path: Path) -> None:
     assert verified([claim], ledger.identity, log).holds
     smaller = [entry if entry.delta is None else evolve(entry, delta=entry.delta / 2) for entry in log]
     assert verified([claim], ledger.identity, smaller).findings[0].verdict == CHANGED
+
+
+def test_a_part_is_named_by_the_row_and_by_the_release(ledger: Ledger, tmp_path: Path) -> None:
+    """Whoever removes or adds the sentence on the part that was charged is noticed."""
+    ledger.grow("orders", "new", "june", 1)
+    june = pm.load(release(ledger, tmp_path / "june.json", part="june")).receipt
+    whole = pm.load(release(ledger, tmp_path / "all.json")).receipt
+    sentence = june.assumptions[-1]
+    assert "'june'" in sentence
+    july = sentence.replace("june", "july")
+    for receipt, assumptions, verdict in [
+        (june, june.assumptions, PAID),
+        (june, june.assumptions[:-1], CHANGED),
+        (june, (*june.assumptions[:-1], july), CHANGED),
+        (june, (*june.assumptions, july), CHANGED),
+        (whole, whole.assumptions, PAID),
+        (whole, (*whole.assumptions, sentence), CHANGED),
+    ]:
+        claim = Claim("release.json", evolve(receipt, assumptions=assumptions))
+        assert verified([claim], ledger.identity, ledger.log()).findings[0].verdict == verdict
+
+
+def test_a_run_that_failed_made_no_release(ledger: Ledger, tmp_path: Path) -> None:
+    """Its row is in the ledger with the right amount, and pays for nothing that is shown."""
+    claim = Claim("paid.json", pm.load(release(ledger, tmp_path / "paid.json")).receipt)
+    log = [evolve(entry, state=FAILED) if entry.state else entry for entry in ledger.log()]
+    (finding,) = verified([claim], ledger.identity, log).findings
+    assert (finding.verdict, "its run failed" in finding.reason) == (CHANGED, True)
 
 
 def test_a_broken_chain(ledger: Ledger, path: Path, tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from fractions import Fraction
 from itertools import combinations, pairwise, product
 from math import exp, sqrt
 from random import Random
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -188,6 +189,97 @@ def test_noise_that_does_not_exist_is_refused(variables, scale):
     """There is no noise without a variable, and none without a scale."""
     with pytest.raises(InputError, match="needs a variable and a scale above 0"):
         elliptope_noise(variables, scale)
+
+
+@pytest.mark.parametrize("scale", [Fraction(1, 2), Fraction(7)], ids=str)
+def test_one_variable_has_noise(scale):
+    """Its cone is a half line; scales below 1 exist as well."""
+    assert len(elliptope_noise(1, scale, random_bits=seeded(2))) == 1
+
+
+# Single steps, where the proofs have their borders.
+
+
+@pytest.mark.parametrize("bits", [64, 2048])
+def test_bounds_of_the_diagonal_reach_from_end_to_end(bits):
+    """Whatever bits follow, −ln of the product lies within the bounds, also where each quotient loses almost a unit."""
+    ctx.prec = bits + 200
+    precision = Precision(bits)
+    numerators = [100 * (1 << precision.point) // (100 * (100_000 + place) + 99) for place in range(30)]
+    assert all((1 << precision.point) % n * 100 // n >= 98 for n in numerators)
+    bounds = elliptope._gamma([Uniform(n, bits) for n in numerators], precision)
+    assert {type(bounds.middle), type(bounds.error)} == {int}
+    for more in (0, 1):
+        value = -sum((arb(n + more).log() - bits * arb(2).log() for n in numerators), arb(0)) * (1 << precision.point)
+        assert abs(value - bounds.middle) <= bounds.error
+    assert 2 * bounds.error < sum((1 << precision.point) // n for n in numerators) + 60
+
+
+def test_bounds_of_an_inner_product_allow_for_both_errors():
+    """The worst case: both vectors are too long by their errors, and lie on one line."""
+    point = Precision(8).point
+    one, other = 1 << point - 2, 3 << point - 3
+
+    def stretched(error, sign):
+        return SimpleNamespace(within=lambda _precision: Vector([sign * ((1 << point) + error), 0], error))
+
+    element = ConeElement([Uniform(100, 8)], [stretched(one, 1), stretched(other, 1), stretched(other, -1)])
+    diagonal, alike, opposite, _ = element.within(Precision(8))
+    for bounds, sign in ((alike, 1), (opposite, -1)):
+        for most in (diagonal.middle - diagonal.error, diagonal.middle + diagonal.error):
+            assert abs(sign * most - bounds.middle) <= bounds.error
+
+
+def test_bounds_of_a_coordinate_reach_from_end_to_end():
+    """A modulus from 0 to 2^70 units, and a phase known far better: half of that either way, and little more."""
+    precision = Precision(64)
+    phase = Phase(Uniform(2**63, 64), Uniform(0, 64), negative=False)
+    found = phase.times((0, 2**70), precision)
+    assert (found.real, found.imaginary) == (2**69, 0)
+    assert 2**69 <= found.error < 2**69 + 2**20
+
+
+def test_what_is_not_known_at_all_is_not_bounded():
+    """Next to 0 no direction is known, so that more bits are drawn."""
+    precision = Precision(8)
+    nowhere = Phase(Uniform(0, 8), Uniform(0, 8), negative=False)
+    assert nowhere.times((0, 1 << precision.point), precision) is None
+    unknown, known = SpherePoint(3, [Uniform(3, 8)], [nowhere, nowhere]), SpherePoint.draw(3, seeded(1), 8)
+    assert unknown.within(precision) is None
+    assert spheres._without_last(Vector([0, 0, 7], 1), precision) is None
+    good = ConeElement([Uniform(100, 8)] * 2, [known, known])
+    assert good.within(precision) is not None
+    for vectors in ([known, unknown], [unknown, known]):
+        bad = ConeElement(good.factors, vectors)
+        assert bad.within(precision) is None
+        assert rounded_difference(good, bad, Fraction(1), precision) is None
+        assert rounded_difference(bad, good, Fraction(1), precision) is None
+
+
+def test_errors_of_a_difference_add_up():
+    """Either of two errors reaches over a border, neither takes from the other."""
+    half = 1 << Precision(64).point - 1
+
+    def known(middle, error):
+        return SimpleNamespace(within=lambda _precision: [elliptope.Bounded(middle, error)])
+
+    for first, second, expected in [((half - 4, 1), (0, 2), [0]), ((half - 3, 1), (0, 2), None)]:
+        assert rounded_difference(known(*first), known(*second), Fraction(1), Precision(64)) == expected
+
+
+def test_the_sign_of_a_phase_is_one_bit():
+    """Half of all phases are negative: with two bits three quarters would be, with none not one."""
+    for sign in (0, 1):
+        asked, tape = [], iter([3, 4, sign])
+        phase = Phase.draw(lambda bits, asked=asked, tape=tape: asked.append(bits) or next(tape), 8)
+        assert (asked, phase.negative) == ([8, 8, 1], bool(sign))
+
+
+def test_no_more_bits_are_drawn_than_are_asked_for():
+    """Where enough are known nothing is drawn."""
+    element = ConeElement.draw(2, seeded(4), 8)
+    element.extend(64, seeded(5))
+    assert {uniform.bits for uniform in element.factors} == {64}
 
 
 # The law. Each check takes draws as rows: the diagonal, then the pairs, in units of the scale.

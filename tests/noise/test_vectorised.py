@@ -191,3 +191,37 @@ def test_variances_beyond_its_arithmetic_are_refused(variance):
     """Those are for OpenDP."""
     with pytest.raises(ValueError, match="must lie between"):
         discrete_gaussian(1, variance)
+
+
+@pytest.mark.parametrize("variance", [Fraction(1, 2**20), Fraction((2**40 - 1) ** 2)], ids=["smallest", "largest"])
+def test_borders_of_its_arithmetic(variance):
+    """The smallest and the largest variance have noise, of as many whole numbers as were asked for; beyond is none."""
+    for size in (0, 1, 7):
+        found = discrete_gaussian(size, variance)
+        assert (found.shape, found.dtype) == ((size,), np.int64)
+    beyond = variance / 2 if variance < 1 else variance + 1
+    for refused in (beyond, variance + (1 if variance > 1 else -Fraction(1, 10**9))):
+        with pytest.raises(ValueError, match="must lie between"):
+            discrete_gaussian(1, refused)
+    assert discrete_laplace(1, Fraction(2**40)).shape == (1,)
+
+
+def test_next_places_are_those_behind_the_first():
+    """Also where the last of the first places is 1: the next 64 are compared by themselves, with 64 that are drawn."""
+    probability = next(p for p in (Probability(Fraction(1, n)) for n in range(3, 99)) if p.leading(16) % 2)
+    source = ScriptedBytes([probability.leading(16)], [2**64 - 1])
+    assert Coin(probability, source).flip(1).tolist() == [False]
+    assert source.sizes == [2, 8]
+
+
+def test_every_undecided_draw_is_decided():
+    """Two in one array, in opposite ways."""
+    variance, scale = Fraction(5, 2), 2
+    first = Probability((3 - variance / scale) ** 2 / (2 * variance)).leading(53)
+    script = iter([(first << 11).to_bytes(8, "little") * 2, bytes(8), b"\xff" * 8])
+    assert _is_kept(np.array([3, 3]), variance, scale, lambda _size: next(script)).tolist() == [True, False]
+
+
+def test_what_is_certain_is_kept():
+    """At |y| = σ²/t the probability is 1, which no binary places reach: kept without a comparison."""
+    assert _is_kept(np.array([1, -1]), Fraction(2), 2, WordsThenBytes([2**53 - 1] * 2)).tolist() == [True, True]

@@ -315,3 +315,71 @@ def test_a_delta_below_floating_point_is_refused() -> None:
     with pytest.raises(InputError, match="δ is too small for items='private'"):
         pm.mine(baskets, 3, 1, delta="1e-330")
     pm.mine(baskets, 3, 1, delta="1e-300")
+
+
+# One step, with weights and noise that are said
+
+
+class SaidWeights(MemoryStore):
+    """A store whose items have weights that a test says."""
+
+    def weighted_supports(self, size, within, weights):
+        return np.array(self.said)
+
+
+def find(weights: list[int], add, source: type = SecureNoise):
+    """Find items of these weights, with a source that adds noise in this way."""
+    Scripted = type("Scripted", (source,), {"add": lambda self, values, noise: add(values)})
+    data = pm.read([["a", "b", "c"]], items="private")
+    store = SaidWeights(data.store.rows, len(weights))
+    object.__setattr__(store, "said", weights)
+    run = Pipeline().prepare(Wish(3, 1, delta=DELTA).request(data))
+    access = run.access(store, Scripted(), lambda _: False)
+    cost = access.meter.budget / 10
+    return find_items(access, cost), access
+
+
+def test_an_item_of_weight_0_is_never_named() -> None:
+    """Nobody has it, so that its name is not in the data: only what has a weight gets noise, and 1 is a weight."""
+    seen = []
+
+    def much(values):
+        seen.append(values.tolist())
+        return values + 10**9
+
+    found, access = find([0, 1, 7], much)
+    assert seen == [[1, 7]]
+    assert found.positions.tolist() == [1, 2]
+    (charge,) = access.meter.charges
+    assert (charge.stage, charge.component, charge.noise) == ("find_items", "weighted-gaussian", found.noise)
+    answer = found.answer(np.array([2, 1]))
+    assert (answer.values.tolist(), answer.noise, answer.stage) == ([10**9 + 7, 10**9 + 1], found.noise, "find_items")
+
+
+def test_an_item_is_named_from_the_threshold_on() -> None:
+    """One below is not named."""
+    _, access = find([5], lambda values: values)
+    definition, (charge,) = access.definition, access.meter.charges
+    threshold = definition.least_weight(ItemWeights().weights.tolist(), charge.noise, 1)
+    found, _ = find([5, 5, 5], lambda values: np.array([threshold - 1, threshold, threshold + 1]))
+    assert found.positions.tolist() == [1, 2]
+
+
+@pytest.mark.parametrize("wrong", [lambda values: values + 0.5, lambda values: values[1:]], ids=["floats", "fewer"])
+def test_noise_of_another_form_is_refused(wrong) -> None:
+    """Floats would betray exact weights; the error names the query and no value."""
+    with pytest.raises(pm.errors.PrivmineError, match="'which items occur, by weights' failed"):
+        find([5_000_000, 7], wrong)
+
+
+def test_a_private_source_that_draws_floats_is_refused_before_the_charge() -> None:
+    """As the curator does."""
+
+    class Floats(SimulatedNoise):
+        private = True
+
+        def __init__(self):
+            super().__init__(1)
+
+    with pytest.raises(pm.errors.PrivmineError, match=r"in floating point.*Nothing was charged"):
+        find([5], lambda values: values, Floats)

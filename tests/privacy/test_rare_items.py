@@ -7,6 +7,7 @@ from itertools import combinations_with_replacement, product
 from math import exp, isqrt, log, prod
 
 import pytest
+from scipy import stats
 
 from privmine.errors import InputError
 from privmine.privacy import Sensitivity
@@ -132,3 +133,39 @@ def test_without_a_proof_it_is_refused() -> None:
     ):
         with pytest.raises(InputError, match="no proof that finding out which items occur"):
             definition.least_weight(WEIGHTS, drawn, 1)
+
+
+def stated_bound(weights: dict[int, int], scale: int, baskets: int, threshold: int) -> float:
+    """The docstring's bound for transactions of these sizes, by another library's normal distribution."""
+
+    def named(weight: int) -> float:
+        return float(stats.norm.sf(threshold - 1 - weight, scale=scale))
+
+    return max(size * ((baskets - 1) * named(0) + named(baskets * weight)) for size, weight in weights.items())
+
+
+@pytest.mark.parametrize("weights", [{1: 1}, {1: 8, 2: 5, 5: 3}, {7: 2, 900: 1}], ids=str)
+@pytest.mark.parametrize(("scale", "baskets"), [(3, 1), (60, 5), (900, 40)])
+def test_it_is_the_smallest_whole_number_that_the_bound_allows(
+    weights: dict[int, int], scale: int, baskets: int
+) -> None:
+    """Sizes of transactions that add nothing do not count, and neither does what has no items."""
+    listed = [1000] + [weights.get(size, 0) for size in range(1, 2000)]
+    for delta in (Fraction(2, 5), Fraction(1, 1000), Fraction(1, 10**9)):
+        threshold = least_weight(tuple(listed), Fraction(scale), baskets, delta)
+        assert type(threshold) is int
+        assert stated_bound(weights, scale, baskets, threshold) <= delta
+        assert stated_bound(weights, scale, baskets, threshold - 1) > delta
+
+
+@pytest.mark.parametrize("baskets", [1, 2])
+def test_it_is_above_all_that_a_unit_can_weigh(baskets: int) -> None:
+    """Below, the bound is not convex, so that its proof does not hold, however large δ is."""
+    assert least_weight((0, 8, 3), Fraction(3), baskets, Fraction(9, 10)) == 8 * baskets + 1
+
+
+def test_errors_of_floating_point_cannot_lower_it() -> None:
+    """A bound that is below δ by half a billionth is not trusted, one that is clearly below is."""
+    bound = Fraction(stated_bound({1: 1}, 10, 1, 40))
+    for share, expected in ((Fraction(1, 2 * 10**9), 41), (Fraction(1, 10**8), 40)):
+        assert least_weight((0, 1), Fraction(10), 1, bound * (1 + share)) == expected

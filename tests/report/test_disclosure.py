@@ -128,3 +128,17 @@ def test_a_simulation_is_not_disclosed() -> None:
     two = [NamedRelease(name, pm.load(OLD / name / "private.json")) for name in ("version1", "version3")]
     with pytest.raises(InputError, match="about one release"):
         disclosure_of(books_of(two, None))
+
+
+def test_data_that_grows(tmp_path) -> None:
+    """The ledger notes rows that came, so that nobody has to say it."""
+    ledger = pm.Ledger(tmp_path / "budget.db")
+    ledger.init("orders", 2)
+    release = pm.mine([["a", "b"]] * 50, k=2, epsilon=1, ledger=ledger, dataset="orders")
+    made = draft(release, tmp_path / "budget.db")
+    assert "deployment.deployment_model.data_source_type" in made.open_fields
+    assert read(made)["deployment_model"]["data_source_type"] == "Static"
+    ledger.grow("orders", "same")
+    made = draft(release, tmp_path / "budget.db")
+    assert "deployment.deployment_model.data_source_type" not in made.open_fields
+    assert read(made)["deployment_model"]["data_source_type"] == "Dynamic"

@@ -68,7 +68,11 @@ def _table(source: Any, asked: ReadOptions) -> Table:
             ]
             yield pa.RecordBatch.from_arrays(arrays, names=[str(place) for place in range(len(arrays))])
 
-    inferred = frozenset(table.columns[position] for position in cells if not _is_encoded(cells[position].dtype))
+    kinds_of_pandas = [*source.dtypes, *(source.index.get_level_values(n).dtype for n in range(source.index.nlevels))]
+    # With another row, a column of numbers or texts could have been one of objects.
+    inferred = frozenset(
+        name for name, kind in zip(table.columns, kinds_of_pandas, strict=False) if not _is_declared(kind)
+    )
     return evolve(table, kinds=tuple(kinds), batches=batches, inferred=inferred)
 
 
@@ -98,6 +102,11 @@ def _has_objects(kind: Any) -> bool:
     """Whether a type of pandas is that of any objects, or of categories or sparse columns of them."""
     of = kind.categories.dtype if _is_encoded(kind) else getattr(kind, "subtype", kind)
     return str(of) == "object"
+
+
+def _is_declared(kind: Any) -> bool:
+    """Whether somebody chose this type. pandas itself gives numpy's types, `str`, and times with a zone."""
+    return not isinstance(kind, np.dtype) and str(kind) != "str" and not str(kind).startswith("datetime64")
 
 
 def _is_encoded(kind: Any) -> bool:
