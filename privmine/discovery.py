@@ -29,9 +29,6 @@ COMPONENT: Final = "weighted-gaussian"
 #: The part of the budget that finding the items costs. More of it finds rarer items, which are in few of the itemsets
 #: that are looked for afterwards.
 SHARE: Final = Fraction(1, 10)
-#: The part of δ with which an item may be found that only one unit has. The threshold and the noise of the stages
-#: depend on the logarithms of their parts, so that halves are near the best for both.
-SHARE_OF_DELTA: Final = Fraction(1, 2)
 #: What a transaction of one item adds to its weight, and the most items that a transaction can have and still count.
 #: With more, the threshold would grow for everybody; weights of whole numbers lose nothing to rounding here.
 _FULL_WEIGHT: Final = 1 << 12

@@ -8,7 +8,7 @@ from fractions import Fraction
 from privmine.audit.comparing import same
 from privmine.audit.findings import Finding
 from privmine.audit.trace import Call, Trace
-from privmine.model import BudgetPlan
+from privmine.model import STAGES, BudgetPlan
 from privmine.privacy.cost import UNSPENT, Cost
 from privmine.privacy.definition import Definition
 from privmine.privacy.noise import Noise
@@ -20,12 +20,14 @@ def accounting(trace: Trace) -> Iterator[Finding]:
     """What is wrong with a run in itself: unpaid noise, too little noise, too much spent."""
     plan = trace.result("allocate_budget")
     limits = plan.limits() if isinstance(plan, BudgetPlan) else {}
-    spent = trace.budget * 0
+    spent = settled = trace.budget * 0
     exceeded = False
     for call in trace.calls:
         spent += call.charged
+        if call.stage not in STAGES:
+            settled = spent  # What the engine asks itself comes first, and the stages share the rest.
         yield from _price(call)
-        limit = limits.get(call.stage, Fraction(1)) * trace.budget
+        limit = settled + limits.get(call.stage, Fraction(1)) * (trace.budget - settled)
         if spent > limit and not exceeded:
             exceeded = True  # What was spent too much stays so; later stages are not to blame.
             yield Finding(

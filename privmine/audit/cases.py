@@ -45,9 +45,10 @@ class Asked:
     """What is asked of the two databases of a case, and which of them is the recorded one.
 
     Attributes:
-        k: how many itemsets are asked for.
+        k: how many itemsets are asked for, or at most, where a frequency is.
         epsilon: the budget of the run.
         delta: its δ; None for pure ε.
+        theta: the frequency that itemsets must have; None where k says what is asked for.
         max_length: the longest itemset to release.
         removed: whether the run is recorded on the larger database and replayed on the smaller one.
         seed: makes the noise of the recorded run, and the order of transactions where they are shuffled.
@@ -56,6 +57,7 @@ class Asked:
     k: int = 3
     epsilon: Fraction = field(default=Fraction(1), converter=exact)
     delta: Fraction | None = field(default=None, converter=optional(exact))
+    theta: Fraction | None = field(default=None, converter=optional(exact))
     max_length: int | None = None
     removed: bool = False
     seed: int = 0
@@ -63,7 +65,8 @@ class Asked:
     @property
     def request(self) -> dict[str, Any]:
         """What is asked, as arguments of `Pipeline.run`."""
-        return {name: getattr(self, name) for name in ("k", "epsilon", "delta", "max_length")}
+        asked = {name: getattr(self, name) for name in ("k", "epsilon", "delta", "max_length")}
+        return asked if self.theta is None else asked | {"k": None, "theta": self.theta, "k_max": self.k}
 
 
 @frozen
@@ -116,6 +119,8 @@ def plain_code(case: Any, plain: Mapping[str, Any]) -> Iterator[str]:
     yield f"epsilon={str(case.epsilon)!r}"
     if case.delta is not None:
         yield f"delta={str(case.delta)!r}"
+    if case.theta is not None:
+        yield f"theta={str(case.theta)!r}"
     yield from (f"{name}={getattr(case, name)!r}" for name, value in plain.items() if getattr(case, name) != value)
 
 

@@ -28,7 +28,7 @@ from privmine.noise.protocol import NoiseSource, Tail
 from privmine.noise.simulated import SimulatedNoise
 from privmine.pipeline import Pipeline
 from privmine.pipeline.request import definition_at
-from privmine.pipeline.run import RESULTS, StageComponent
+from privmine.pipeline.run import RESULTS, StageComponent, engine_watch
 from privmine.privacy.cost import Cost
 from privmine.privacy.guarantee import Guarantee
 from privmine.privacy.noise import Noise
@@ -241,14 +241,35 @@ def watched_pipeline(pipeline: Pipeline, trace: Trace, watch: WatchCurator = unw
     return pipeline.with_parts({stage: watched_part(part, trace, watch) for stage, part in pipeline.parts.items()})
 
 
-def observed_run(pipeline: Pipeline, database: Any, noise: NoiseSource, trace: Trace, **request: Any) -> Trace:
+def observed_run(
+    pipeline: Pipeline,
+    database: Any,
+    noise: NoiseSource,
+    trace: Trace,
+    *,
+    watch: WatchCurator = unwatched,
+    **request: Any,
+) -> Trace:
     """Run a watched pipeline, and observe its errors, warnings and logs as well.
 
     It is `run` that is called, as users call it: a class of pipelines may have one of its own, which may leak.
+
+    Args:
+        pipeline: what to run.
+        database: the data.
+        noise: the source of noise.
+        trace: where everything goes.
+        watch: makes of the engine's own curator the one that it uses.
+        request: the other arguments of `Pipeline.run`.
     """
+
+    def watched(curator: Curator) -> Curator:
+        trace.stage = curator._stage  # noqa: SLF001 - no component tells which one it is
+        return watch(curator)
+
     trace.budget = definition_at(request.get("delta")).budget(Fraction(request["epsilon"]))
     trace.asked = Guarantee(Fraction(request["epsilon"]), request.get("delta"))
-    before = _auditing.set(True)
+    before, unwatched_engine = _auditing.set(True), engine_watch.set(watched)
     with captured_messages() as said:
         try:
             trace.release = pipeline.run(database, noise=noise, **request)
@@ -258,5 +279,6 @@ def observed_run(pipeline: Pipeline, database: Any, noise: NoiseSource, trace: T
             trace.failure = error
         finally:
             _auditing.reset(before)
+            engine_watch.reset(unwatched_engine)
     trace.messages = tuple(said)
     return trace

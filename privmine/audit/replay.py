@@ -165,9 +165,9 @@ def _observed(
     *,
     replays: bool,
 ) -> Trace:
-    watched = watched_pipeline(pipeline, trace, partial(WatchedCurator, trace=trace, replays=replays))
+    watch = partial(WatchedCurator, trace=trace, replays=replays)
     rows = database(case.databases[side], case.items)
-    return observed_run(watched, rows, noise, trace, **case.request)
+    return observed_run(watched_pipeline(pipeline, trace, watch), rows, noise, trace, watch=watch, **case.request)
 
 
 def counterexamples(

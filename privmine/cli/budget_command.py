@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import rich_click as click
@@ -11,7 +12,9 @@ from privmine.cli.budget_chart import show_chart
 from privmine.cli.screen import console, print_json, print_whole_words, table, text
 from privmine.errors import InputError
 from privmine.exact import amount
-from privmine.ledger import Entry, Ledger
+from privmine.ledger import DatasetBudget, Entry, Ledger
+from privmine.ledger.entries import RHO, SUMS
+from privmine.ledger.rho_budget import RhoBudget
 from privmine.ledger.verification import PAID, UNCHECKED
 from privmine.privacy.guarantee import Guarantee
 from privmine.release.payments import verify_payments
@@ -45,19 +48,39 @@ def budget() -> None:
     "column such as customer_id.",
 )
 @click.option("--until", metavar="DATE", help="The last day of the first period, for budgets that can be renewed.")
-def init(path: str, dataset: str, epsilon: str, delta: str | None, unit: str, until: str | None) -> None:
+@click.option(
+    "--composition",
+    type=click.Choice([RHO, SUMS]),
+    help="With a δ: add up the ρ of releases, of which many cost much less together, or sums of their ε and δ.  "
+    "[default: rho]",
+)
+@click.option("--private-items", is_flag=True, help="Keep a half of δ for releases with --items private.")
+def init(
+    path: str,
+    dataset: str,
+    epsilon: str,
+    delta: str | None,
+    unit: str,
+    until: str | None,
+    composition: str | None,
+    private_items: bool,
+) -> None:
     """Give a dataset a total budget; the ledger is created if there is none.
 
     Example:  privmine budget init --ledger budget.db --dataset orders-2026 --epsilon 3 --unit customer_id
     """
     ledger = Ledger(path)
-    made = ledger.init(dataset, epsilon, delta, unit=unit, until=until)
+    made = ledger.init(
+        dataset, epsilon, delta, unit=unit, until=until, composition=composition, private_items=private_items
+    )
     total = Guarantee(made.total_epsilon, made.total_delta)
     period = "" if made.until is None else f" until {made.until}"
     console().print(
         f"{text(made.name)} has a budget of {total} for one {text(made.unit)}{period} in {text(ledger.path)}."
     )
-    if made.total_delta is not None:
+    if isinstance(made, RhoBudget):
+        console().print("It adds up the ρ of releases: privmine mine … --delta D. A release under pure ε counts ε²/2.")
+    elif made.total_delta is not None:
         console().print("Releases that it pays for need a δ as well: privmine mine … --delta D")
 
 
@@ -229,6 +252,7 @@ def show(path: str, chart: bool, as_json: bool) -> None:
             *([str(made.until or "")] if periods else []),
         )
     print_whole_words(rows)
+    _tell_rho(budgets)
 
 
 @budget.command()
@@ -247,9 +271,11 @@ def log(path: str, dataset: str | None, as_csv: bool, as_json: bool) -> None:
     if as_csv or as_json:
         click.echo(ledger.export("csv" if as_csv else "json", dataset), nl=False)
         return
-    entries = ledger.log(dataset)
+    budgets, entries = ledger.look_up(dataset)
     with_delta = any(entry.delta is not None for entry in entries)
-    rows = table("no.", "time (UTC)", "dataset", "event", *"εδ"[: 1 + with_delta], "state", "by", "note")
+    with_rho = any(entry.rho is not None for entry in entries)
+    symbols = ["ε", *(["δ"] if with_delta else []), *(["ρ"] if with_rho else [])]
+    rows = table("no.", "time (UTC)", "dataset", "event", *symbols, "state", "by", "note")
     for entry in entries:
         rows.add_row(
             str(entry.sequence),
@@ -258,11 +284,20 @@ def log(path: str, dataset: str | None, as_csv: bool, as_json: bool) -> None:
             entry.event if entry.charge is None else f"{entry.event} (no. {entry.charge})",
             "" if entry.epsilon is None else amount(entry.epsilon),
             *(["" if entry.delta is None else amount(entry.delta)] if with_delta else []),
+            *(["" if entry.rho is None else amount(entry.rho)] if with_rho else []),
             text(entry.state),
             text(f"{entry.by}@{entry.host}" if entry.host else entry.by),
             text(_said(entry)),
         )
     print_whole_words(rows)
+    _tell_rho(budgets)
+
+
+def _tell_rho(budgets: Sequence[DatasetBudget]) -> None:
+    """How the totals of budgets that add up ρ were reached."""
+    for made in budgets:
+        if isinstance(made, RhoBudget):
+            console().print(text(made.account_of_rho))
 
 
 def _said(entry: Entry) -> str:

@@ -228,7 +228,8 @@ def show_remaining(wish: Wish) -> None:
     """What the ledger has left for whoever paid."""
     if wish.ledger is not None and wish.dataset is not None:
         left = wish.ledger.budget(wish.dataset, account=wish.account, part=wish.part)
-        console().print(f"[bold]Remaining:[/] {Guarantee(left.remaining_epsilon)} for {text(left.label)}")
+        worth = Guarantee(left.remaining_epsilon, left.remaining_delta)
+        console().print(f"[bold]Remaining:[/] {worth} for {text(left.label)}")
 
 
 def show_release(release: Release, saved: Path | None) -> None:

@@ -122,9 +122,11 @@ def _show(release: Release, found: RuleList, wanted: Wanted) -> None:
     numbers = [metric] if wanted.support_only else list(dict.fromkeys([metric, *_COLUMNS]))
     rows = table("if", "then", *numbers, right=tuple(numbers))
     order = sorted(range(len(found)), key=lambda row: -columns[metric][row])
+    # An interval of the support would make the table too wide; files have it.
+    ranged = {metric, *WITH_INTERVALS[1:]}
     for row in order[:SHOWN]:
         sides = (text(items_text(columns[side][row])) for side in ("antecedents", "consequents"))
-        rows.add_row(*sides, *(_cell(found, name, row) for name in numbers))
+        rows.add_row(*sides, *(_cell(found, name, row, ranged) for name in numbers))
     count = "1 rule" if len(order) == 1 else f"{len(order):,} rules"
     out.print(f"[bold]{count} of {len(release)} itemsets[/]\n")
     if order:
@@ -143,13 +145,14 @@ def _show(release: Release, found: RuleList, wanted: Wanted) -> None:
     out.print("Rules cost no budget.")
 
 
-def _cell(found: RuleList, name: str, row: int) -> str:
-    """A value, with its interval where it has one."""
+def _cell(found: RuleList, name: str, row: int, ranged: set[str]) -> str:
+    """A value, with its interval where it has one that is to be shown."""
     value = f"{found.columns[name][row]:.4f}"
-    if name not in WITH_INTERVALS:
+    if name not in ranged or f"{name}_low" not in found.columns:
         return value
     low, high = (found.columns[f"{name}_{end}"][row] for end in ("low", "high"))
-    return f"{value} {text(f'[{low:.2f} to {high:.2f}]')}"
+    digits = 4 if name == "support" else 2
+    return f"{value} {text(f'[{low:.{digits}f} to {high:.{digits}f}]')}"
 
 
 def _why_none(found: RuleList, wanted: Wanted) -> str:

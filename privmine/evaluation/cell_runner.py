@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fractions import Fraction
 
 from attrs import define, field
 
@@ -30,6 +31,13 @@ class CellRunner:
     definitions: Mapping[str, str]
     _recorder: StageRecorder = field(factory=StageRecorder, init=False)
     _pipelines: dict[str, Pipeline] = field(factory=dict, init=False)
+    _truths: dict[str, tuple[Truth, int]] = field(factory=dict, init=False)
+
+    def _frequent(self, theta: str) -> tuple[Truth, int]:
+        """The truth of a frequency, mined once, and how many itemsets have it."""
+        if theta not in self._truths:
+            self._truths[theta] = self.truth.of_frequency(Fraction(theta))
+        return self._truths[theta]
 
     def run(self, cell: Cell) -> Row:
         """Do one run in simulation, and measure it against the truth."""
@@ -38,16 +46,20 @@ class CellRunner:
             pipeline = self._pipelines[cell.pipeline] = recipe.make()
         self._recorder.taken()  # What a run that failed has left.
         seed = seed_of(cell)
+        theta = recipe.theta
         release = pipeline.run(
             self.truth.transactions,
-            cell.k,
+            cell.k if theta is None else None,
             cell.epsilon,
             delta=recipe.delta,
+            theta=theta,
+            k_max=None if theta is None else cell.k,
             simulate=True,
             seed=seed,
             observers=[self._recorder],
         )
-        released = self.truth.indices(found.items for found in release)
+        truth, k = (self.truth, cell.k) if theta is None else self._frequent(theta)
+        released = truth.indices(found.items for found in release)
         return dict.fromkeys(columns()) | {
             "data": cell.data,
             "pipeline": cell.pipeline,
@@ -57,6 +69,6 @@ class CellRunner:
             "seed": seed,
             "database": self.truth.database,
             "definition": self.definitions[cell.pipeline],
-            **measures(self.truth, cell.k, released, [found.count for found in release], self._recorder.basis),
+            **measures(truth, k, released, [found.count for found in release], self._recorder.basis),
             **self._recorder.taken(),
         }

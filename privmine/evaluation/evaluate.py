@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
-from math import ceil
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -55,16 +54,9 @@ def evaluate(release: Release, baskets: Any, *, k: int | None = None, theta: Any
 
 def _against_frequency(release: Release, transactions: Transactions, theta: Fraction) -> Row:
     """Precision and recall against all itemsets of at least a frequency; of nothing, both are whole."""
-    least = max(1, ceil(theta * transactions.store.count()))
-    mined = max(1, len(release))
-    while (truth := Truth.mine(transactions, mined)).kth_support(mined) >= least:
-        mined *= 2
-    frequent = set(truth.itemsets[: int((truth.supports >= least).sum())])
+    truth, frequent = Truth.mine(transactions, max(1, len(release))).of_frequency(theta)
     released = truth.indices(found.items for found in release)
-    hits = len(frequent.intersection(released))
-    row = measures(truth, max(1, len(frequent)), released, [found.count for found in release])
-    recall, precision = hits / len(frequent) if frequent else 1.0, hits / len(released) if released else 1.0
-    return row | {"frequent": len(frequent), "recall": recall, "precision": precision}
+    return measures(truth, frequent, released, [found.count for found in release]) | {"frequent": frequent}
 
 
 def compare(

@@ -23,7 +23,7 @@ DEFAULT_REPEATS = 30
 #: What may be said of a file: the options of `privmine.read`, but for those that name another source.
 READ_OPTIONS = READING_OPTIONS - {"sql", "database"}
 KEYS = ("data", "k", "epsilon", "repeats", "trust", "pipelines", "read")
-PIPELINE_KEYS = ("method", "file", "stages", "delta")
+PIPELINE_KEYS = ("method", "file", "stages", "delta", "theta")
 
 
 @frozen
@@ -177,12 +177,12 @@ def _from_table(name: str, table: Any, folder: Path) -> Recipe:
         if key not in PIPELINE_KEYS:
             raise UnknownNameError(f"key of {where}", key, PIPELINE_KEYS)
     if "file" in table:
-        if not set(table) <= {"file", "delta"}:
+        if not set(table) <= {"file", "delta", "theta"}:
             raise InputError(
                 f"{where} names a file, which contains the whole pipeline. Drop the other keys, or the file."
             )
         spec = read_spec(folder / _name(table["file"], f"The file of {where}"))
-        return Recipe.of({**spec, "delta": table.get("delta")})
+        return Recipe.of({**spec, "delta": table.get("delta"), "theta": table.get("theta")})
     check_spec(table, where, f"pipelines.{name}.")
     return Recipe.of(table)
 

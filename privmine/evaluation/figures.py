@@ -37,7 +37,7 @@ _WIDE = 30.0
 #: More measured ε than this cannot all be labelled.
 _MOST_TICKS = 8
 #: Metrics that lie between 0 and 1.
-_SHARES = ("fnr", "fnr_tolerant", "coverage", "precision_10", "precision_50", "precision_100")
+_SHARES = ("fnr", "fnr_tolerant", "coverage", "precision_10", "precision_50", "precision_100", "recall", "precision")
 _PANEL = (3.6, 2.9)
 
 

@@ -106,6 +106,16 @@ def _precision(rank: int, found: ReleaseAndTruth) -> float | None:
     return precision_at(rank, found.released, found.top) if rank <= found.k else None
 
 
+def recall(found: ReleaseAndTruth) -> float:
+    """The share of the true itemsets that was released; all of them where there are none."""
+    return 1 - false_negative_rate(found.released, found.top)
+
+
+def precision(found: ReleaseAndTruth) -> float:
+    """The share of the released itemsets that are true; all of them where there are none."""
+    return sum(one in found.top for one in found.released) / len(found.released) if found.released else 1.0
+
+
 precision_10 = partial(_precision, 10)
 precision_50 = partial(_precision, 50)
 precision_100 = partial(_precision, 100)
@@ -123,7 +133,7 @@ def measures(
 
     Args:
         truth: the exact data.
-        k: how many itemsets were asked for.
+        k: how many itemsets were asked for, or how many have the frequency that was asked for.
         released: the itemsets, most frequent first.
         counts: their noisy counts.
         basis: the bases that were measured, where they are known.

@@ -14,6 +14,7 @@ from privmine.errors import InputError
 from privmine.hooks.registry import own_version, registry
 from privmine.ledger.checks import delta_amount
 from privmine.pipeline import DEFAULT_METHOD, Pipeline
+from privmine.pipeline.request import frequency_of
 
 
 def _names(values: Iterable[str]) -> frozenset[str]:
@@ -22,6 +23,10 @@ def _names(values: Iterable[str]) -> frozenset[str]:
 
 def _delta(value: Any) -> str:
     return str(delta_amount(value, "delta"))
+
+
+def _theta(value: Any) -> str:
+    return str(frequency_of(value))
 
 
 def method_names() -> list[str]:
@@ -38,12 +43,14 @@ class Recipe:
         stages: for some stages a component, its name, or a mapping of `use` and parameters.
         trust: distributions whose own queries may run.
         delta: the δ of its runs, as exact text; None for pure ε.
+        theta: the frequency that itemsets must have, as exact text; k is then the most that there can be.
     """
 
     method: str = DEFAULT_METHOD
     stages: Mapping[str, Any] = field(factory=dict)
     trust: frozenset[str] = field(default=frozenset(), converter=_names)
     delta: str | None = field(default=None, converter=optional(_delta))
+    theta: str | None = field(default=None, converter=optional(_theta))
 
     @classmethod
     def of(cls, pipeline: Any) -> Recipe:
@@ -55,9 +62,9 @@ class Recipe:
             return cls(pipeline.method, components, pipeline.trust)
         if isinstance(pipeline, str):
             return cls(pipeline)
-        if isinstance(pipeline, Mapping) and set(pipeline) <= {"method", "stages", "delta"}:
+        if isinstance(pipeline, Mapping) and set(pipeline) <= {"method", "stages", "delta", "theta"}:
             method, stages = pipeline.get("method", DEFAULT_METHOD), dict(pipeline.get("stages", {}))
-            return cls(method, stages, delta=pipeline.get("delta"))
+            return cls(method, stages, delta=pipeline.get("delta"), theta=pipeline.get("theta"))
         raise InputError(f"A pipeline must be a Pipeline or the name of a method, not {pipeline!r}.")
 
     def make(self) -> Pipeline:
@@ -66,6 +73,6 @@ class Recipe:
 
     def definition(self) -> str:
         """A digest of all components and parameters, by which another pipeline of the same name is noticed."""
-        delta = [] if self.delta is None else [self.delta]
-        text = json.dumps([own_version(), self.make().describe(), *delta], sort_keys=True, ensure_ascii=False)
+        more = ([] if self.delta is None else [self.delta]) + ([] if self.theta is None else [f"θ = {self.theta}"])
+        text = json.dumps([own_version(), self.make().describe(), *more], sort_keys=True, ensure_ascii=False)
         return blake2b(text.encode(), digest_size=6).hexdigest()

@@ -6,8 +6,10 @@ Nothing here is private: it is for research on data that may be looked at.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from fractions import Fraction
 from functools import cached_property
 from hashlib import blake2b
+from math import ceil
 from typing import Any
 
 import numpy as np
@@ -69,7 +71,15 @@ class Truth:
     def kth_support(self, k: int) -> int:
         """The support of the k-th most frequent itemset, 0 where fewer than k occur."""
         self._check(k)
-        return int(self.supports[k - 1]) if k <= len(self.supports) else 0
+        return int(self.supports[k - 1]) if 0 < k <= len(self.supports) else 0
+
+    def of_frequency(self, theta: Fraction) -> tuple[Truth, int]:
+        """The truth mined at least as deep as this frequency, and how many itemsets have it."""
+        least = max(1, ceil(theta * self.store.count()))
+        found = self
+        while found.kth_support(found._mined) >= least:
+            found = Truth.mine(self.transactions, 2 * found._mined)
+        return found, int((found.supports >= least).sum())
 
     def indices(self, released: Iterable[Iterable[Any]]) -> list[Itemset]:
         """Released itemsets, which have labels, in the form that a store counts."""

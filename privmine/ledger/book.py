@@ -6,14 +6,17 @@ import re
 from collections.abc import Iterable
 from datetime import date, datetime, timedelta
 from fractions import Fraction
+from typing import Any
 
 from attrs import define, field
 
 from privmine.errors import UnknownNameError
 from privmine.ledger.chain import AlteredError, Row
 from privmine.ledger.details import read_details
-from privmine.ledger.entries import FAILED, FINISHED, TRANSACTION, UNFINISHED, DatasetBudget, Entry
+from privmine.ledger.entries import FAILED, FINISHED, RHO, TRANSACTION, UNFINISHED, Amounts, DatasetBudget, Entry
+from privmine.ledger.rho_budget import RhoBudget
 from privmine.ledger.shares import Shares
+from privmine.ledger.sums_budget import SumsBudget
 
 #: Begins the fingerprint of a source. Earlier versions of privmine wrote fingerprints of the data's content, without
 #: it; those are kept, because checksums are computed from them, and never compared with anything.
@@ -39,6 +42,12 @@ def read_fraction(text: str) -> Fraction:
     if write_fraction(value) != text:
         raise AlteredError("an amount is not in lowest terms")
     return value
+
+
+def read_rho(details: dict[str, str]) -> tuple[Fraction, Fraction]:
+    """The ρ of a row, and its part of δ for private items."""
+    kept = details.get("items_delta")
+    return read_fraction(details.get("rho", "")), Fraction(0) if kept is None else read_fraction(kept)
 
 
 @define
@@ -104,12 +113,7 @@ class Book:
         if row.event in ("finished", "failed"):
             self._end_charge(row)
             return
-        if row.event == "revoke" or (row.event == "grow" and details.get("people") == "same"):
-            amounts = None
-        elif row.epsilon is None or (shares.first.total_delta is None) != (row.delta is None):
-            raise AlteredError(f"row {row.sequence} has an amount that is none of the budget's definition")
-        else:
-            amounts = read_fraction(row.epsilon), None if row.delta is None else read_fraction(row.delta)
+        amounts = self._amounts(row, shares.first, details)
         try:
             after = _after(shares, row.event, amounts, details)
         except (UnknownNameError, ValueError):
@@ -126,6 +130,23 @@ class Book:
             if row.fingerprint is not None and row.fingerprint.startswith(PUBLIC):
                 self.sources.setdefault((row.dataset, details.get("part", "")), row.fingerprint)
 
+    def _amounts(self, row: Row, first: DatasetBudget, details: dict[str, str]) -> Amounts | None:
+        """What a row takes or gives, in the terms of the budget; None where it does neither."""
+        if row.event == "revoke" or (row.event == "grow" and details.get("people") == "same"):
+            return None
+        of_rho = first.composition == RHO
+        if row.epsilon is None or of_rho != ("rho" in details) or ("items_delta" in details and not of_rho):
+            raise AlteredError(f"row {row.sequence} has an amount that is none of the budget's definition")
+        epsilon, delta = read_fraction(row.epsilon), None if row.delta is None else read_fraction(row.delta)
+        if not of_rho:
+            if (first.total_delta is None) != (delta is None):
+                raise AlteredError(f"row {row.sequence} has an amount that is none of the budget's definition")
+            return epsilon, delta
+        rho, items_delta = read_rho(details)
+        if row.event == "charge" and delta is None and rho != epsilon**2 / 2:
+            raise AlteredError(f"row {row.sequence} has a ρ that its ε is not worth")
+        return rho, items_delta
+
     def _open_budget(self, row: Row, details: dict[str, str]) -> None:
         if row.dataset in self.shares or row.epsilon is None or row.unit == TRANSACTION:
             raise AlteredError(f"row {row.sequence} cannot open a budget")
@@ -133,15 +154,17 @@ class Book:
             until = date.fromisoformat(details["until"]) if "until" in details else None
         except ValueError:
             raise AlteredError(f"row {row.sequence} has a date that is none") from None
-        self.shares[row.dataset] = Shares.of(
-            DatasetBudget.of(
-                row.dataset,
-                read_fraction(row.epsilon),
-                None if row.delta is None else read_fraction(row.delta),
-                unit=TRANSACTION if row.unit is None else row.unit,
-                until=until,
-            )
-        )
+        epsilon, delta = read_fraction(row.epsilon), None if row.delta is None else read_fraction(row.delta)
+        more: dict[str, Any] = {"unit": TRANSACTION if row.unit is None else row.unit, "until": until}
+        made: DatasetBudget = SumsBudget.of(row.dataset, epsilon, delta, **more)
+        if "composition" in details:
+            rho, items_delta = read_rho(details)
+            if details["composition"] != RHO or delta is None or not items_delta < delta:
+                raise AlteredError(f"row {row.sequence} opens a budget of no kind that privmine knows")
+            made = RhoBudget.of(row.dataset, rho, delta, items_delta, **more)
+            if made.total_epsilon > epsilon:
+                raise AlteredError(f"row {row.sequence} has a ρ that is worth more than its ε")
+        self.shares[row.dataset] = Shares.of(made)
 
     def _end_charge(self, row: Row) -> None:
         charge = None if row.charge is None else self.charges.get(row.charge)
@@ -151,6 +174,7 @@ class Book:
 
     def _entry(self, row: Row) -> Entry:
         details = read_details(row.details)
+        rho, items_delta = read_rho(details) if "rho" in details else (None, None)
         return Entry(
             sequence=row.sequence,
             time=_read_time(row.time),
@@ -163,6 +187,8 @@ class Book:
             state=self._state(row),
             unit=self.shares[row.dataset].first.unit,
             checksum=row.checksum,
+            rho=rho,
+            items_delta=items_delta,
             **{name: details.get(name, "") for name in ("by", "host", "origin", "account", "part", "people", "until")},
         )
 
@@ -173,27 +199,24 @@ class Book:
         return UNFINISHED if ending is None else FINISHED if ending == "finished" else FAILED
 
 
-def _after(
-    shares: Shares, event: str, amounts: tuple[Fraction, Fraction | None] | None, details: dict[str, str]
-) -> Shares | None:
+def _after(shares: Shares, event: str, amounts: Amounts | None, details: dict[str, str]) -> Shares | None:
     """What an event leaves to whom; None if it cannot happen."""
     account, part = details.get("account", ""), details.get("part", "")
     if event == "revoke":
         return shares.revoked(account)
     if amounts is None:
         return shares  # rows of the same people: what they have lost stays as it is
-    epsilon, delta = amounts
     match event:
         case "charge":
             shares.payers(account, part)
-            return shares.charged(epsilon, delta, account, part)
+            return shares.charged(amounts, account, part)
         case "grant" if account and account not in shares.accounts:
-            return shares.granted(account, epsilon, delta)
+            return shares.granted(account, amounts)
         case "grow" if part and part not in shares.everybody and details.get("people") == "new":
-            return shares.grown(part, epsilon, delta)
+            return shares.grown(part, amounts)
         case "renew" if shares.first.until is not None:
             until = date.fromisoformat(details.get("until", ""))
-            return shares.renewed(epsilon, delta, until) if until > shares.first.until else None
+            return shares.renewed(amounts, until) if until > shares.first.until else None
     return None
 
 

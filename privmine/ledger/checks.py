@@ -9,8 +9,9 @@ from unicodedata import normalize
 
 from privmine.errors import BudgetError, InputError
 from privmine.exact import exact
-from privmine.ledger.entries import TRANSACTION, DatasetBudget
+from privmine.ledger.entries import RHO, SUMS, TRANSACTION, DatasetBudget, Price
 from privmine.privacy import amount
+from privmine.privacy.conversion import epsilon_of
 
 LONGEST_NAME = 200
 LONGEST_NOTE = 1000
@@ -18,7 +19,8 @@ LARGEST_AMOUNT = 10**12
 #: Numerators and denominators stay below 2^4096: Python refuses to print integers past 4300 digits,
 #: and a sum over ever new denominators would otherwise grow without end.
 MOST_BITS = 4096
-_DONE = {"charge": "charged", "grant": "granted"}
+DONE = {"charge": "charged", "grant": "granted"}
+NOTHING_LEFT = "Nothing more can be released from this budget: what is spent does not come back."
 
 
 def dataset_name(value: Any) -> str:
@@ -77,7 +79,7 @@ def epsilon_amount(value: Any, what: str) -> Fraction:
     epsilon = exact(value, what)
     if epsilon <= 0:
         raise InputError(f"{what} must be more than 0. Try 1 or 0.5.")
-    return _of_bearable_size(epsilon, what)
+    return of_bearable_size(epsilon, what)
 
 
 def delta_amount(value: Any, what: str) -> Fraction | None:
@@ -87,29 +89,59 @@ def delta_amount(value: Any, what: str) -> Fraction | None:
     delta = exact(value, what)
     if not 0 < delta < 1:
         raise InputError(f"{what} must be more than 0 and less than 1, such as 1e-6. Leave it out for pure ε.")
-    return _of_bearable_size(delta, what)
+    return of_bearable_size(delta, what)
 
 
-def _of_bearable_size(value: Fraction, what: str) -> Fraction:
+def composition_name(value: Any, delta: Fraction | None) -> str:
+    """Check how what releases cost is added up; without a δ there is one way only."""
+    if value is None:
+        return SUMS if delta is None else RHO
+    if value not in (SUMS, RHO):
+        raise InputError(
+            f"A budget adds up the sums of ε and δ, or ρ: composition must be 'sums' or 'rho', not {value!a}."
+        )
+    if value == RHO and delta is None:
+        raise InputError("A budget that adds up ρ needs a δ at which ρ is stated as ε, for example delta=1e-6.")
+    return str(value)
+
+
+def rho_amount(value: Any) -> Fraction | None:
+    """Check a ρ: more than 0 and exact, or None."""
+    if value is None:
+        return None
+    rho = exact(value, "The ρ of a charge")
+    if rho <= 0:
+        raise InputError("The ρ of a charge must be more than 0.")
+    return of_bearable_size(rho, "The ρ of a charge")
+
+
+def items_delta_amount(value: Any, delta: Fraction | None) -> Fraction:
+    """Check the part of a δ that is for private items: at least 0, and less than δ."""
+    items_delta = exact(value, "The part of δ for private items")
+    if not 0 <= items_delta < (1 if delta is None else delta) or (items_delta and delta is None):
+        raise InputError("The part of δ for private items must be at least 0 and less than δ.")
+    return of_bearable_size(items_delta, "The part of δ for private items")
+
+
+def refuse_understated(price: Price) -> None:
+    """Refuse a ρ that is worth more than the ε and δ that are stated beside it."""
+    if price.rho is None or price.delta is None:
+        return
+    worth = epsilon_of(price.rho, price.delta - price.items_delta)
+    if worth > price.epsilon:
+        raise InputError(
+            f"ρ = {amount(price.rho)} is worth ε = {amount(worth)} at this δ, more than the stated ε = "
+            f"{amount(price.epsilon)}. Nothing was charged. State an ε that is at least as large."
+        )
+
+
+def of_bearable_size(value: Fraction, what: str) -> Fraction:
+    """Refuse what is too large, or has too many digits."""
     if value > LARGEST_AMOUNT:
         raise InputError(f"{what} must be at most {LARGEST_AMOUNT:,}.")
     if max(value.numerator, value.denominator).bit_length() > MOST_BITS:
         raise InputError(f"{what} has too many digits to be counted exactly. Use a shorter decimal number.")
     return value
-
-
-def refuse_mixing(budget: DatasetBudget, delta: Fraction | None) -> None:
-    """Refuse a charge that is not counted in the dataset's own privacy definition."""
-    if budget.total_delta is None and delta is not None:
-        raise InputError(
-            f"The budget of {budget.name!r} is counted in pure ε, so a charge with a δ cannot be "
-            "added to it. Release under pure ε, or use a dataset whose budget has a δ."
-        )
-    if budget.total_delta is not None and delta is None:
-        raise InputError(
-            f"The budget of {budget.name!r} is counted in (ε, δ), so a charge without a δ cannot be "
-            "added to it. Release under (ε, δ), or use a dataset with a budget in pure ε."
-        )
 
 
 def refuse_past(last: date, today: date) -> None:
@@ -173,30 +205,16 @@ def refuse_another_unit(budget: DatasetBudget, unit: str) -> None:
     )
 
 
-def refuse_overspending(
-    budget: DatasetBudget, epsilon: Fraction, delta: Fraction | None, event: str = "charge"
-) -> None:
-    """Refuse a charge or a grant that exceeds what is left, in ε or in δ."""
-    _of_bearable_size(budget.spent_epsilon + epsilon, "The sum of all charged ε")
-    _refuse_excess(event, budget.label, "ε", epsilon, budget.remaining_epsilon, budget.total_epsilon)
-    if delta is not None and budget.remaining_delta is not None and budget.total_delta is not None:
-        _of_bearable_size(budget.total_delta - budget.remaining_delta + delta, "The sum of all charged δ")
-        _refuse_excess(event, budget.label, "δ", delta, budget.remaining_delta, budget.total_delta)
-
-
-def _refuse_excess(
+def refuse_excess(
     event: str, name: str, symbol: str, requested: Fraction, remaining: Fraction, total: Fraction
 ) -> None:
+    """Refuse a charge or a grant of more than is left of one symbol."""
     if requested <= remaining:
         return
-    advice = (
-        f"Ask for at most {symbol} = {amount(remaining)}."
-        if remaining
-        else "Nothing more can be released from this budget: what is spent does not come back."
-    )
+    advice = f"Ask for at most {symbol} = {amount(remaining)}." if remaining else NOTHING_LEFT
     raise BudgetError(
         f"A {event} of {symbol} = {amount(requested)} exceeds the budget of {name!r}: {symbol} = "
-        f"{amount(remaining)} is left of {amount(total)}. Nothing was {_DONE[event]}. {advice}",
+        f"{amount(remaining)} is left of {amount(total)}. Nothing was {DONE[event]}. {advice}",
         requested=requested,
         remaining=remaining,
     )

@@ -15,7 +15,9 @@ from privmine.ledger.chain import AlteredError
 from privmine.printable import printable
 
 #: What a row can say. A row with another word is of a later version, and would be counted wrongly by this one.
-KNOWN = frozenset({"account", "by", "host", "origin", "part", "people", "token", "until"})
+KNOWN = frozenset(
+    {"account", "by", "composition", "host", "items_delta", "origin", "part", "people", "rho", "token", "until"}
+)
 _LONGEST = 1000
 
 

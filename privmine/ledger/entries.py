@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from datetime import date, datetime
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar, Self, TypeAlias
 
-from attrs import evolve, field, frozen
+from attrs import field, frozen
 
 from privmine.privacy import PureDP
 from privmine.privacy.payment import Payment
@@ -15,6 +17,8 @@ from privmine.privacy.unit import Unit
 #: The two privacy definitions that a dataset's budget can be counted in.
 PURE = PureDP.name
 APPROXIMATE = "(ε, δ)-differential privacy"
+#: The two ways in which what releases cost is added up.
+SUMS, RHO = "sums", "rho"
 
 #: The unit of a budget unless another was named.
 TRANSACTION = Unit().name
@@ -25,40 +29,46 @@ UNFINISHED = "unfinished (charged, no result recorded)"
 
 
 @frozen
-class DatasetBudget:
+class Price:
+    """What a release, a grant or a period states of itself.
+
+    Attributes:
+        epsilon: its ε.
+        delta: its δ; None of pure ε.
+        rho: the ρ of which (ε, δ) is what it is worth; None where nobody stated one.
+        items_delta: the part of δ with which an item may be named that only one unit has, where items are private.
+    """
+
+    epsilon: Fraction
+    delta: Fraction | None = None
+    rho: Fraction | None = None
+    items_delta: Fraction = Fraction(0)
+
+
+#: What a budget counts: ε and δ, or ρ and the part of δ for private items.
+Amounts: TypeAlias = tuple[Fraction, Fraction | None]
+
+
+@frozen(kw_only=True)
+class DatasetBudget(ABC):
     """The budget of one dataset: its total, and what releases have taken of it.
 
     Attributes:
         name: what the user calls the dataset.
-        total_epsilon: the ε that all releases together may cost.
-        total_delta: the same for δ; None where the definition is pure ε.
-        spent_epsilon: the sum of the ε of all charges, those of failed releases included.
-        spent_delta: the same for δ; None where the definition is pure ε.
         unit: who every release protects: "transaction", or a column such as "customer_id".
-        reserved_epsilon: the ε that was granted to accounts, which they have not spent.
-        reserved_delta: the same for δ.
         account: the account that this is the budget of; empty for the dataset itself.
         part: the people that this is the budget of, who came later; empty for those of the start.
         until: the last day on which it may be charged; None for a budget without periods.
     """
 
+    #: How releases are added up: the ε and the δ of each, or their ρ.
+    composition: ClassVar[str]
+
     name: str
-    total_epsilon: Fraction
-    total_delta: Fraction | None
-    spent_epsilon: Fraction
-    spent_delta: Fraction | None
     unit: str = TRANSACTION
-    reserved_epsilon: Fraction = Fraction(0)
-    reserved_delta: Fraction = Fraction(0)
     account: str = ""
     part: str = ""
     until: date | None = None
-
-    @classmethod
-    def of(cls, name: str, epsilon: Fraction, delta: Fraction | None, **more: Any) -> DatasetBudget:
-        """A budget of which nothing is spent."""
-        nothing = None if delta is None else Fraction(0)
-        return cls(name, epsilon, delta, Fraction(0), nothing, **more)
 
     @property
     def label(self) -> str:
@@ -71,32 +81,88 @@ class DatasetBudget:
         return PURE if self.total_delta is None else APPROXIMATE
 
     @property
+    @abstractmethod
+    def total_epsilon(self) -> Fraction:
+        """The ε that all releases together may cost."""
+
+    @property
+    @abstractmethod
+    def total_delta(self) -> Fraction | None:
+        """The δ that they may cost; None where the definition is pure ε."""
+
+    @property
+    @abstractmethod
+    def spent_epsilon(self) -> Fraction:
+        """The ε of all charges together, those of failed releases included."""
+
+    @property
+    @abstractmethod
+    def spent_delta(self) -> Fraction | None:
+        """The same for δ; None where the definition is pure ε."""
+
+    @property
+    @abstractmethod
+    def reserved_epsilon(self) -> Fraction:
+        """The ε that was granted to accounts, which they have not spent."""
+
+    @property
+    @abstractmethod
+    def reserved_delta(self) -> Fraction:
+        """The same for δ."""
+
+    @property
+    @abstractmethod
     def remaining_epsilon(self) -> Fraction:
         """The largest ε that can still be charged."""
-        return self.total_epsilon - self.spent_epsilon - self.reserved_epsilon
 
     @property
+    @abstractmethod
     def remaining_delta(self) -> Fraction | None:
         """The largest δ that can still be charged; None where the definition is pure ε."""
-        if self.total_delta is None or self.spent_delta is None:
-            return None
-        return self.total_delta - self.spent_delta - self.reserved_delta
 
     @property
+    @abstractmethod
     def is_overdrawn(self) -> bool:
         """Whether more is spent and granted than there was."""
-        return self.remaining_epsilon < 0 or (self.remaining_delta or 0) < 0
 
-    def charged(self, epsilon: Fraction, delta: Fraction | None) -> DatasetBudget:
+    @abstractmethod
+    def cost(self, price: Price) -> Amounts:
+        """What a charge takes; refused where it does not add up with the others."""
+
+    @abstractmethod
+    def worth(self, price: Price) -> Amounts:
+        """What a grant, a part or a period has; refused where it is of another definition."""
+
+    @abstractmethod
+    def refuse_overspending(self, amounts: Amounts, event: str = "charge") -> None:
+        """Refuse a charge or a grant that exceeds what is left."""
+
+    @abstractmethod
+    def charged(self, amounts: Amounts) -> Self:
         """The budget with one charge more."""
-        spent_delta = None if self.spent_delta is None or delta is None else self.spent_delta + delta
-        return evolve(self, spent_epsilon=self.spent_epsilon + epsilon, spent_delta=spent_delta)
+
+    @abstractmethod
+    def with_total(self, amounts: Amounts, *, account: str = "", part: str = "") -> Self:
+        """A budget of an account or a part, of which nothing is spent."""
+
+    @abstractmethod
+    def emptied(self) -> Self:
+        """With nothing left."""
+
+    @abstractmethod
+    def renewed(self, amounts: Amounts, until: date) -> Self:
+        """In a new period: what was spent stays spent, and what was not has lapsed."""
+
+    @abstractmethod
+    def sharing(self, accounts: Iterable[Self]) -> Self:
+        """With what these accounts have left set aside."""
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON; fractions become text, so that nothing is rounded."""
         return {
             "name": self.name,
             "definition": self.definition,
+            "composition": self.composition,
             "unit": self.unit,
             "total_epsilon": _text(self.total_epsilon),
             "spent_epsilon": _text(self.spent_epsilon),
@@ -135,6 +201,8 @@ class Entry:
         people: of rows that came, whether they are of "new" people or of the "same".
         until: of a period, its last day.
         checksum: the checksum of its row, which covers all rows before it.
+        rho: the ρ that it counts, where the budget adds up ρ; else None.
+        items_delta: the part of δ that it counts for private items, where the budget adds up ρ; else None.
     """
 
     sequence: int
@@ -155,6 +223,8 @@ class Entry:
     people: str = ""
     until: str = ""
     checksum: str = ""
+    rho: Fraction | None = None
+    items_delta: Fraction | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON; fractions become text, so that nothing is rounded."""
@@ -177,6 +247,8 @@ class Entry:
             "people": self.people,
             "until": self.until,
             "checksum": self.checksum,
+            "rho": _text(self.rho),
+            "items_delta": _text(self.items_delta),
         }
 
 

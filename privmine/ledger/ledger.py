@@ -17,19 +17,24 @@ from attrs import field, frozen
 
 from privmine.errors import InputError, LedgerError, PrivmineError
 from privmine.ledger import checks
-from privmine.ledger.entries import TRANSACTION, DatasetBudget, Entry, LedgerCharge
+from privmine.ledger.entries import RHO, TRANSACTION, Amounts, DatasetBudget, Entry, LedgerCharge, Price
 from privmine.ledger.export import log_text
 from privmine.ledger.file import FileStorage
 from privmine.ledger.new_rows import keyed, new_row, warn_of_another
+from privmine.ledger.rho_budget import RhoBudget
 from privmine.ledger.shares import Shares
 from privmine.ledger.storage import Address, OutcomeUnknownError, Page, Storage, place_of
+from privmine.ledger.sums_budget import SumsBudget
 from privmine.printable import printable
+from privmine.privacy.conversion import rho_of
 from privmine.privacy.guarantee import Guarantee
 from privmine.privacy.payment import Payment
+from privmine.privacy.rare_items import SHARE_OF_DELTA
 
 #: What rows that came to a dataset are of.
 NEW, SAME = "new", "same"
 _LONGEST_WAIT = 24 * 60 * 60.0
+_NOTHING: Amounts = (Fraction(0), None)
 
 
 @frozen(repr=False)
@@ -91,6 +96,8 @@ class Ledger:
         unit: str = TRANSACTION,
         note: str = "",
         until: date | str | None = None,
+        composition: str | None = None,
+        private_items: bool = False,
     ) -> DatasetBudget:
         """Give a dataset a total budget, for good; the ledger is created if there is none.
 
@@ -103,6 +110,10 @@ class Ledger:
             note: a line for the log.
             until: the last day (UTC) of the first period. Left out, the budget is for the whole life of the dataset
                 and cannot be renewed.
+            composition: how releases are added up: "rho", the ρ of each, or "sums", the ε and the δ of each. With a
+                δ it is "rho" by default, which many releases need much less of; "sums" also takes charges by hand
+                that state no ρ.
+            private_items: of a budget that adds up ρ, whether to keep a half of δ for releases of private items.
 
         Raises:
             InputError: an amount or the name is not usable, or the name is taken.
@@ -114,6 +125,17 @@ class Ledger:
         unit = checks.unit_name(unit)
         note = checks.note_text(note)
         last = None if until is None else checks.last_day(until)
+        composition = checks.composition_name(composition, total_delta)
+        if private_items and composition != RHO:
+            raise InputError("Only a budget that adds up ρ keeps a part of its δ for private items. Give it a δ.")
+        made: DatasetBudget = SumsBudget.of(name, total_epsilon, total_delta, unit=unit, until=last)
+        details = {"until": "" if last is None else last.isoformat()}
+        kept = SHARE_OF_DELTA * total_delta if private_items and total_delta is not None else Fraction(0)
+        rho = None
+        if composition == RHO and total_delta is not None:
+            rho = rho_of(total_epsilon, total_delta - kept)
+            made = RhoBudget.of(name, rho, total_delta, kept, unit=unit, until=last)
+            details["composition"] = RHO
         storage_of(self.path).create()
         with self._writing() as page:
             if name in page.book.shares:
@@ -123,12 +145,20 @@ class Ledger:
                 )
             if last is not None:
                 checks.refuse_past(last, page.now.date())
-            stored = None if unit == TRANSACTION else unit
-            day = "" if last is None else last.isoformat()
             page.append(
-                new_row("init", name, total_epsilon, total_delta, note=note, unit=stored, details={"until": day})
+                new_row(
+                    "init",
+                    name,
+                    total_epsilon,
+                    total_delta,
+                    note=note,
+                    unit=None if unit == TRANSACTION else unit,
+                    rho=rho,
+                    items_delta=kept,
+                    details=details,
+                )
             )
-        return DatasetBudget.of(name, total_epsilon, total_delta, unit=unit, until=last)
+        return made
 
     def grant(self, dataset: str, to: str, epsilon: Any, delta: Any = None, *, note: str = "") -> DatasetBudget:
         """Give an account a part of a dataset's budget. It is set aside at once: nobody else can spend it.
@@ -145,25 +175,28 @@ class Ledger:
             InputError: an amount or the name is not usable, or the name is taken.
         """
         name, account = checks.dataset_name(dataset), checks.account_name(to)
-        granted = checks.epsilon_amount(epsilon, "The ε of a grant"), checks.delta_amount(delta, "The δ of a grant")
+        granted = Price(
+            checks.epsilon_amount(epsilon, "The ε of a grant"), checks.delta_amount(delta, "The δ of a grant")
+        )
         note = checks.note_text(note)
 
-        def decide(shares: Shares, _: Page) -> Shares:
+        def decide(shares: Shares, amounts: Amounts, _: Page) -> Shares:
             if account in shares.accounts:
                 raise InputError(
                     f"{name!r} already has an account named {account!r}, and a grant cannot be changed. Choose another "
                     "name for a further grant."
                 )
-            self._refuse_uncovered(shares.payers(), *granted, event="grant")
-            return shares.granted(account, *granted)
+            for budget in shares.payers():
+                budget.refuse_overspending(amounts, "grant")
+            return shares.granted(account, amounts)
 
-        return self._decide(name, decide, "grant", *granted, note=note, account=account).accounts[account]
+        return self._decide(name, decide, "grant", granted, note=note, account=account).accounts[account]
 
     def revoke(self, dataset: str, account: str, *, note: str = "") -> DatasetBudget:
         """Give what an account has not spent back to its dataset; what it has spent stays spent."""
         name, account = checks.dataset_name(dataset), checks.account_name(account)
         note = checks.note_text(note)
-        shares = self._decide(name, lambda found, _: found.revoked(account), "revoke", note=note, account=account)
+        shares = self._decide(name, lambda found, *_: found.revoked(account), "revoke", note=note, account=account)
         return shares.first
 
     def renew(
@@ -187,15 +220,16 @@ class Ledger:
         name, last = checks.dataset_name(dataset), checks.last_day(until)
         if epsilon is None:
             raise InputError("Specify the ε of the new period.")
-        given = checks.epsilon_amount(epsilon, "The ε of a period"), checks.delta_amount(delta, "The δ of a period")
+        given = Price(
+            checks.epsilon_amount(epsilon, "The ε of a period"), checks.delta_amount(delta, "The δ of a period")
+        )
         note = checks.note_text(note)
 
-        def decide(shares: Shares, page: Page) -> Shares:
-            checks.refuse_mixing(shares.first, given[1])
+        def decide(shares: Shares, amounts: Amounts, page: Page) -> Shares:
             checks.refuse_renewal(shares.first, last, _today(page, name))
-            return shares.renewed(*given, last)
+            return shares.renewed(amounts, last)
 
-        return self._decide(name, decide, "renew", *given, note=note, until=last.isoformat()).first
+        return self._decide(name, decide, "renew", given, note=note, until=last.isoformat()).first
 
     def grow(
         self, dataset: str, people: str, part: str = "", epsilon: Any = None, delta: Any = None, *, note: str = ""
@@ -221,7 +255,7 @@ class Ledger:
                     "Rows of the same people get no budget of their own: what was spent on those people stays spent. "
                     "Leave out the part, ε and δ."
                 )
-            return self._decide(name, lambda shares, _: shares, "grow", note=note, people=SAME).first
+            return self._decide(name, lambda shares, *_: shares, "grow", note=note, people=SAME).first
         if people != NEW:
             raise InputError(
                 'Say whose rows came: "new" if nobody of them is in the data already, "same" if somebody may be.'
@@ -232,17 +266,16 @@ class Ledger:
                 '--epsilon 1, in Python part="2027", epsilon=1.'
             )
         part = checks.part_name(part)
-        given = checks.epsilon_amount(epsilon, "The ε of a part"), checks.delta_amount(delta, "The δ of a part")
+        given = Price(checks.epsilon_amount(epsilon, "The ε of a part"), checks.delta_amount(delta, "The δ of a part"))
 
-        def decide(shares: Shares, _: Page) -> Shares:
+        def decide(shares: Shares, amounts: Amounts, _: Page) -> Shares:
             if part in shares.everybody:
                 raise InputError(f"{name!r} already has a part named {part!r}. Choose another name.")
-            checks.refuse_mixing(shares.first, given[1])
-            grown = shares.grown(part, *given)
+            grown = shares.grown(part, amounts)
             checks.refuse_small_part(grown.everybody[part])
             return grown
 
-        return self._decide(name, decide, "grow", *given, note=note, people=NEW, part=part).everybody[part]
+        return self._decide(name, decide, "grow", given, note=note, people=NEW, part=part).everybody[part]
 
     @property
     def identity(self) -> str:
@@ -266,11 +299,11 @@ class Ledger:
 
     def log(self, dataset: str | None = None) -> tuple[Entry, ...]:
         """Everything that happened, of one dataset or of all, oldest first."""
-        return self._look_up(dataset)[1]
+        return self.look_up(dataset)[1]
 
     def export(self, format: str = "csv", dataset: str | None = None) -> str:  # noqa: A002
         """The log as text, "csv" or "json"; JSON has the budgets as well."""
-        return log_text(format, *self._look_up(dataset))
+        return log_text(format, *self.look_up(dataset))
 
     def check(
         self,
@@ -278,6 +311,8 @@ class Ledger:
         epsilon: Any,
         delta: Any = None,
         *,
+        rho: Any = None,
+        items_delta: Any = 0,
         unit: str = TRANSACTION,
         source: str = "",
         account: str | None = None,
@@ -287,9 +322,9 @@ class Ledger:
 
         Args, errors and the warning are those of `charge`.
         """
-        order = _Order.of(dataset, epsilon, delta, unit, account, part)
+        order = _Order.of(dataset, epsilon, delta, rho, items_delta, unit, account, part)
         with self._reading() as page:
-            after = self._after(page, order)
+            after, _ = self._after(page, order)
             warn_of_another(page, order.name, order.part, keyed(page, source), stacklevel=3)
         return after.tightest(order.account, order.part)
 
@@ -299,6 +334,8 @@ class Ledger:
         epsilon: Any,
         delta: Any = None,
         *,
+        rho: Any = None,
+        items_delta: Any = 0,
         unit: str = TRANSACTION,
         note: str = "",
         source: str = "",
@@ -311,7 +348,10 @@ class Ledger:
         Args:
             dataset: a dataset that `init` gave a budget.
             epsilon: the whole ε of the release.
-            delta: its δ, if and only if the dataset's budget has one.
+            delta: its δ, if and only if the dataset's budget has one. A budget that adds up ρ also pays for a release
+                under pure ε, which has no δ: it counts ε²/2.
+            rho: the ρ of which ε and δ are what it is worth; a budget that adds up ρ needs it where there is a δ.
+            items_delta: the part of δ with which it may name an item that only one unit has, where items are private.
             unit: who the release protects; it must be the unit of the dataset's budget.
             note: a line for the log; it must not say anything of the data.
             source: where the data comes from, in public words such as a path; never anything that depends
@@ -327,7 +367,7 @@ class Ledger:
             InputError: an amount is not usable, or of another privacy definition or unit than the dataset's.
             LedgerError: the ledger cannot be used; nothing was charged.
         """
-        order = _Order.of(dataset, epsilon, delta, unit, account, part)
+        order = _Order.of(dataset, epsilon, delta, rho, items_delta, unit, account, part)
         note = checks.note_text(note)
         # Chosen here, once a charge: if the answer of a database is lost, asking again finds the row by it.
         token = secrets.token_hex(16)
@@ -366,7 +406,8 @@ class Ledger:
         with self._writing() as page:
             row = page.book.tokens.get(token)
             if row is None:
-                self._after(page, order)
+                shares, amounts = self._after(page, order)
+                of_rho = shares.first.composition == RHO
                 fingerprint = keyed(page, source)
                 # Before the charge, so that a warning turned into an error is free.
                 warn_of_another(page, order.name, order.part, fingerprint, stacklevel=4)
@@ -374,52 +415,55 @@ class Ledger:
                     new_row(
                         "charge",
                         order.name,
-                        order.epsilon,
-                        order.delta,
+                        order.price.epsilon,
+                        order.price.delta,
+                        rho=amounts[0] if of_rho else None,
+                        items_delta=amounts[1] if of_rho else None,
                         note=note,
                         fingerprint=fingerprint,
                         details={"origin": origin, "account": order.account, "part": order.part, "token": token},
                     )
                 )
             payment = Payment(row.time, page.head.identity, row.sequence, row.checksum)
-        return LedgerCharge(row.sequence, order.name, order.epsilon, order.delta, payment)
+        return LedgerCharge(row.sequence, order.name, order.price.epsilon, order.price.delta, payment)
 
-    def _after(self, page: Page, order: _Order) -> Shares:
-        """What a charge would leave to whom; a charge that is not covered is refused."""
+    def _after(self, page: Page, order: _Order) -> tuple[Shares, Amounts]:
+        """What a charge would leave to whom, and what it takes; a charge that is not covered is refused."""
         shares = page.book.share(order.name)
         checks.refuse_another_unit(shares.first, order.unit)
         payers = shares.payers(order.account, order.part)
-        self._refuse_uncovered(payers, order.epsilon, order.delta)
-        checks.refuse_after_period(shares.first, _today(page, order.name))
-        return shares.charged(order.epsilon, order.delta, order.account, order.part)
-
-    @staticmethod
-    def _refuse_uncovered(
-        payers: list[DatasetBudget], epsilon: Fraction, delta: Fraction | None, event: str = "charge"
-    ) -> None:
+        amounts = shares.first.cost(order.price)
         for budget in payers:
-            checks.refuse_mixing(budget, delta)
-            checks.refuse_overspending(budget, epsilon, delta, event)
+            budget.refuse_overspending(amounts)
+        checks.refuse_after_period(shares.first, _today(page, order.name))
+        return shares.charged(amounts, order.account, order.part), amounts
 
     def _decide(
         self,
         name: str,
-        decide: Callable[[Shares, Page], Shares],
+        decide: Callable[[Shares, Amounts, Page], Shares],
         event: str,
-        epsilon: Fraction | None = None,
-        delta: Fraction | None = None,
+        price: Price | None = None,
         *,
         note: str,
         **details: str,
     ) -> Shares:
         """Write what somebody decided about a budget, unless it is refused; both in one transaction."""
         with self._writing() as page:
-            after = decide(page.book.share(name), page)
+            shares = page.book.share(name)
+            amounts = _NOTHING if price is None else shares.first.worth(price)
+            after = decide(shares, amounts, page)
             assert after.overdrawn is None
-            page.append(new_row(event, name, epsilon, delta, note=note, details=details))
+            stated: dict[str, Any] = {"note": note, "details": details}
+            if price is not None and shares.first.composition == RHO:
+                stated |= {"delta": shares.first.total_delta, "rho": amounts[0], "items_delta": amounts[1]}
+            elif price is not None:
+                stated |= {"delta": price.delta}
+            page.append(new_row(event, name, None if price is None else price.epsilon, **stated))
         return after
 
-    def _look_up(self, dataset: str | None) -> tuple[tuple[DatasetBudget, ...], tuple[Entry, ...]]:
+    def look_up(self, dataset: str | None = None) -> tuple[tuple[DatasetBudget, ...], tuple[Entry, ...]]:
+        """The budgets and the log of one moment, of one dataset or of all."""
         name = None if dataset is None else checks.dataset_name(dataset)
         with self._reading() as page:
             book = page.book
@@ -441,21 +485,24 @@ class _Order:
     """What a charge asks for, as far as it can be checked without the ledger."""
 
     name: str
-    epsilon: Fraction
-    delta: Fraction | None
+    price: Price
     unit: str
     account: str
     part: str
 
     @classmethod
-    def of(cls, dataset: Any, epsilon: Any, delta: Any, unit: Any, account: Any, part: Any) -> _Order:
-        return cls(
-            checks.dataset_name(dataset),
+    def of(
+        cls, dataset: Any, epsilon: Any, delta: Any, rho: Any, items_delta: Any, unit: Any, account: Any, part: Any
+    ) -> _Order:
+        name, of_delta = checks.dataset_name(dataset), checks.delta_amount(delta, "The δ of a charge")
+        price = Price(
             checks.epsilon_amount(epsilon, "The ε of a charge"),
-            checks.delta_amount(delta, "The δ of a charge"),
-            checks.unit_name(unit),
-            *_named(account, part),
+            of_delta,
+            checks.rho_amount(rho),
+            checks.items_delta_amount(items_delta, of_delta),
         )
+        checks.refuse_understated(price)
+        return cls(name, price, checks.unit_name(unit), *_named(account, part))
 
 
 def _named(account: Any, part: Any) -> tuple[str, str]:

@@ -25,10 +25,15 @@ def new_row(
     note: str = "",
     fingerprint: str | None = None,
     unit: str | None = None,
+    rho: Fraction | None = None,
+    items_delta: Fraction | None = None,
     details: Mapping[str, str] = MappingProxyType({}),
 ) -> Row:
     """A row of this user on this machine. The page gives it a number, a time and a checksum."""
     said = {name: shortened(text) for name, text in details.items()}
+    said |= {
+        name: write_fraction(value) for name, value in (("rho", rho), ("items_delta", items_delta)) if value
+    }  # never shortened: `RhoBudget` takes none that is long
     return Row(
         sequence=0,
         time="",

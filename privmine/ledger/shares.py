@@ -10,12 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import date
-from fractions import Fraction
 
-from attrs import define, evolve, field
+from attrs import define, field
 
 from privmine.errors import UnknownNameError
-from privmine.ledger.entries import DatasetBudget
+from privmine.ledger.entries import Amounts, DatasetBudget
 
 
 @define
@@ -66,49 +65,33 @@ class Shares:
             self.payers(account, part), key=lambda budget: (budget.remaining_epsilon, budget.remaining_delta or 0)
         )
 
-    def charged(self, epsilon: Fraction, delta: Fraction | None, account: str = "", part: str = "") -> Shares:
+    def charged(self, amounts: Amounts, account: str = "", part: str = "") -> Shares:
         """With one charge more."""
         everybody = {
-            name: budget.charged(epsilon, delta) if part in ("", name) else budget
-            for name, budget in self.everybody.items()
+            name: budget.charged(amounts) if part in ("", name) else budget for name, budget in self.everybody.items()
         }
         accounts = dict(self.accounts)
         if account:
-            accounts[account] = self._account(account).charged(epsilon, delta)
+            accounts[account] = self._account(account).charged(amounts)
         return _with_reserves(everybody, accounts)
 
-    def granted(self, account: str, epsilon: Fraction, delta: Fraction | None) -> Shares:
+    def granted(self, account: str, amounts: Amounts) -> Shares:
         """With a new account."""
-        first = self.first
-        made = DatasetBudget.of(first.name, epsilon, delta, unit=first.unit, account=account, until=first.until)
-        return _with_reserves(self.everybody, {**self.accounts, account: made})
+        return _with_reserves(
+            self.everybody, {**self.accounts, account: self.first.with_total(amounts, account=account)}
+        )
 
     def revoked(self, account: str) -> Shares:
         """With an account that has nothing left: what it did not spend is the dataset's again."""
-        held = self._account(account)
-        emptied = evolve(held, total_epsilon=held.spent_epsilon, total_delta=held.spent_delta)
-        return _with_reserves(self.everybody, {**self.accounts, account: emptied})
+        return _with_reserves(self.everybody, {**self.accounts, account: self._account(account).emptied()})
 
-    def renewed(self, epsilon: Fraction, delta: Fraction | None, until: date) -> Shares:
+    def renewed(self, amounts: Amounts, until: date) -> Shares:
         """In a new period: what was spent stays spent, and what was not has lapsed, that of accounts as well."""
-        return _with_reserves(
-            {
-                name: evolve(
-                    budget,
-                    total_epsilon=budget.spent_epsilon + epsilon,
-                    total_delta=None if delta is None else (budget.spent_delta or 0) + delta,
-                    until=until,
-                )
-                for name, budget in self.everybody.items()
-            },
-            {},
-        )
+        return _with_reserves({name: budget.renewed(amounts, until) for name, budget in self.everybody.items()}, {})
 
-    def grown(self, part: str, epsilon: Fraction, delta: Fraction | None) -> Shares:
+    def grown(self, part: str, amounts: Amounts) -> Shares:
         """With new people, who are in no earlier release."""
-        first = self.first
-        made = DatasetBudget.of(first.name, epsilon, delta, unit=first.unit, part=part, until=first.until)
-        return _with_reserves({**self.everybody, part: made}, self.accounts)
+        return _with_reserves({**self.everybody, part: self.first.with_total(amounts, part=part)}, self.accounts)
 
     @property
     def overdrawn(self) -> DatasetBudget | None:
@@ -128,9 +111,4 @@ class Shares:
 
 
 def _with_reserves(everybody: dict[str, DatasetBudget], accounts: dict[str, DatasetBudget]) -> Shares:
-    epsilon = sum((held.remaining_epsilon for held in accounts.values()), Fraction(0))
-    delta = sum((held.remaining_delta or Fraction(0) for held in accounts.values()), Fraction(0))
-    return Shares(
-        {name: evolve(budget, reserved_epsilon=epsilon, reserved_delta=delta) for name, budget in everybody.items()},
-        accounts,
-    )
+    return Shares({name: budget.sharing(accounts.values()) for name, budget in everybody.items()}, accounts)

@@ -164,6 +164,11 @@ def _finding(claim: Claim, ledger: str | None, rows: dict[int, Entry], rivals: d
     stated = receipt.guarantee
     if (row.dataset, row.epsilon, row.delta) != (receipt.dataset, stated.epsilon, stated.delta):
         return PaymentFinding(claim.name, CHANGED, f"Row {paid.row} paid for another dataset or amount.", paid.row)
+    if row.rho is not None and receipt.guarantee.delta is not None and row.rho != receipt.cost.amount:
+        reason = (
+            f"Row {paid.row} counts another ρ than the charges of the release add up to: one of the two was changed."
+        )
+        return PaymentFinding(claim.name, CHANGED, reason, paid.row)
     if receipt.unit is not None and receipt.unit.name != row.unit:
         reason = f"Row {paid.row} protects one {row.unit}, not one {receipt.unit.name}: one of the two was changed."
         return PaymentFinding(claim.name, CHANGED, reason, paid.row)

@@ -70,6 +70,8 @@ class NoisyCounts:
             count was measured on its own; empty where neither is so. The metrics of rules depend on it.
         estimates: for each itemset what the component would rather rank and show than the count, or empty. They
             may be biased; the release shows them with the intervals of the counts, which may not be.
+        believed: whether counts are means of beliefs, and laws what is believed of the exact counts around them.
+            Beliefs allow for how large counts usually are, so that intervals need no allowance for the choice.
     """
 
     itemsets: Itemsets = field(converter=_as_itemsets)
@@ -82,6 +84,7 @@ class NoisyCounts:
     total_law: NoiseLaw | None = None
     joint: str = field(default="", validator=in_(JOINT))
     estimates: FloatArray = field(factory=tuple, converter=_amounts, eq=same_array, repr=False)
+    believed: bool = False
 
     def __attrs_post_init__(self) -> None:
         if not len(self.itemsets) == len(self.counts) == len(self.standard_errors):

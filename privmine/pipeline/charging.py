@@ -33,8 +33,7 @@ def ledger_charge(
     try:
         charge = ledger.charge(
             dataset,
-            request.budget.guarantee.epsilon,
-            request.budget.guarantee.delta,
+            **request.budget.price(),
             unit=request.public.unit.name,
             note=note,
             source=public_facts(request.public),

@@ -45,7 +45,8 @@ class DryRun:
         budget = request.budget
         found = {STAGE: SHARE * budget} if request.public.universe.private else {}
         shared = budget - budget.definition.total(found.values())
-        left = wish.left(request.public.unit, public_facts(request.public))
+        is_private = request.public.universe.private
+        left = wish.left(request.public.unit, public_facts(request.public), private_items=is_private)
         return cls(
             request,
             protects(request.public.unit, budget.definition, private=wish.is_private, n_public=wish.n_public),

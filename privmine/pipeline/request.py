@@ -14,7 +14,6 @@ from typing import Any
 from attrs import field, frozen
 from attrs.converters import optional
 
-from privmine.discovery import SHARE_OF_DELTA
 from privmine.errors import InputError
 from privmine.exact import amount, exact, whole_number
 from privmine.ledger import Ledger
@@ -24,6 +23,7 @@ from privmine.model import Above, Origin, Public, Request
 from privmine.noise.protocol import NoiseSource
 from privmine.privacy.cost import Cost
 from privmine.privacy.definition import ZCDP, Definition, PureDP
+from privmine.privacy.rare_items import SHARE_OF_DELTA
 from privmine.privacy.unit import Unit
 from privmine.queries.ranks import FINEST_FREQUENCY
 from privmine.release.release_files import check_output
@@ -72,7 +72,8 @@ def definition_at(delta: Fraction | None, *, private_items: bool = False) -> Def
     return ZCDP(delta, SHARE_OF_DELTA * delta if private_items else Fraction(0))
 
 
-def _frequency(value: Any) -> Fraction:
+def frequency_of(value: Any) -> Fraction:
+    """A frequency as an exact number; refuse what is none."""
     theta = exact(value, "theta=, the frequency of itemsets,")
     if not 0 < theta <= 1:
         raise InputError(f"theta= must be more than 0 and at most 1, for example theta=0.01, not {value!r}.")
@@ -126,7 +127,7 @@ class Wish:
     k: int | None = field(converter=optional(number_of_itemsets))
     epsilon: Fraction = field(converter=budget_of)
     delta: Fraction | None = field(default=None, converter=_delta, kw_only=True)
-    theta: Fraction | None = field(default=None, converter=optional(_frequency), kw_only=True)
+    theta: Fraction | None = field(default=None, converter=optional(frequency_of), kw_only=True)
     k_max: int | None = field(default=None, converter=optional(_most_itemsets), kw_only=True)
     max_length: int | None = field(default=None, converter=optional(_length), kw_only=True)
     n_public: bool = field(default=False, kw_only=True)
@@ -246,7 +247,7 @@ class Wish:
                 "not cover publishing it. Drop n_public, or merge the transactions of each with "
                 "merge_by=."
             )
-        self.left(unit)
+        self.left(unit, private_items=private_items)
         if self.output is not None:
             check_output(self.output, self.overwrite, plain=self.plain)
 
@@ -263,20 +264,19 @@ class Wish:
                 f"{guess or f'pm.read(…, {origin.guess})'}."
             )
 
-    def left(self, unit: Unit, source: str = "") -> DatasetBudget | None:
+    def left(self, unit: Unit, source: str = "", *, private_items: bool = False) -> DatasetBudget | None:
         """The budget as a charge would leave it, None without a ledger; a charge that it does not cover is refused.
 
         Args:
             unit: who is protected.
             source: where the data comes from, if it is known; another one than before gives the ledger's warning.
+            private_items: whether which items occur is private.
         """
         if self.ledger is None or self.dataset is None:
             return None
-        stated = self.budget().guarantee
         return self.ledger.check(
             self.dataset,
-            stated.epsilon,
-            stated.delta,
+            **self.budget(private_items=private_items).price(),
             unit=unit.name,
             source=source,
             account=self.account,

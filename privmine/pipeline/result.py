@@ -186,7 +186,7 @@ def release_of(
     receipt = attrs.evolve(receipt, notes=(*receipt.notes, *notes))
     eligible = counts.itemsets.lengths
     candidates = int(((eligible > 0) & (eligible <= (request.max_length or inf))).sum())
-    selection = Chosen(candidates, cutoff, by_estimates=len(counts.estimates) > 0)
+    selection = Chosen(candidates, cutoff, by_estimates=len(counts.estimates) > 0, believed=counts.believed)
     return Release(
         tuple(itemsets), request.requested, total, total_error, receipt, kept[-1], selection, joint=counts.joint
     )

@@ -104,7 +104,7 @@ class Advice:
         new = (
             ""
             if any((found.k, found.epsilon) == (one.k, one.epsilon) for one in self.best)
-            else (f", which would miss {percent(found.missed)}")
+            else (f", which would miss {_range(found)}")
         )
         return f"Sensible: k = {found.k:,} at {found.guarantee} with {found.method}{new}.{self._others(found)}"
 
@@ -114,8 +114,8 @@ class Advice:
             for other in self.forecasts
             if (other.k, other.guarantee) == (found.k, found.guarantee) and other.missed > found.missed + _NOTABLE
         ]
-        told = " and ".join(f"{percent(other.missed)} with {other.method}" for other in worse[:2])
-        return f" It would miss {percent(found.missed)}, against {told}." if told else ""
+        told = " and ".join(f"{_range(other)} with {other.method}" for other in worse[:2])
+        return f" It would miss {_range(found)}, against {told}." if told else ""
 
     def _for_wanted(self) -> str:
         assert self.wanted is not None
@@ -124,7 +124,7 @@ class Advice:
         found = self.sensible
         return (
             f"Wanted: to {self.wanted.sentence}, spend {found.guarantee} with {found.method} and "
-            f"k = {found.k:,}{self._instead()}. It would miss {percent(found.missed)} of the {found.k:,} most frequent "
+            f"k = {found.k:,}{self._instead()}. It would miss {_range(found)} of the {found.k:,} most frequent "
             f"itemsets, and a typical count would be off by {many(found.error, 'transaction')}."
         )
 
@@ -148,7 +148,7 @@ class Advice:
                 amount(found.epsilon),
                 *([] if self.delta is None else ["" if found.delta is None else amount(found.delta)]),
                 found.method,
-                percent(found.missed),
+                _range(found),
                 percent(2 * found.missed_error),
                 f"{found.unclear:,.0f} of {found.listed:,.0f}",
                 number(found.error),
@@ -180,8 +180,8 @@ class Advice:
 
 
 def verdict(found: Forecast) -> str:
-    """A word for what a forecast is worth."""
-    return next(word for share, word in _WORDS if found.missed <= share)
+    """A word for what a forecast is worth, at the worse end of its range."""
+    return next(word for share, word in _WORDS if found.most_missed <= share)
 
 
 def judged(found: Forecast) -> str:
@@ -199,9 +199,20 @@ def judged(found: Forecast) -> str:
         off += f" (half of them by {half})"
     return (
         f"k = {found.k:,} at {found.guarantee}: {verdict(found)}, since {found.method} would miss "
-        f"{number(found.missed * found.k) if found.missed else 'none'} of the {found.k:,} most frequent itemsets "
-        f"({percent(found.missed)}), {unclear}, and {off}."
+        f"{_itemsets(found)} of the {found.k:,} most frequent itemsets ({_range(found)}), {unclear}, and {off}."
     )
+
+
+def _itemsets(found: Forecast) -> str:
+    """How many itemsets would be missed, with the worse end of the range where there is one."""
+    least, most = (number(share * found.k) if share else "none" for share in (found.least_missed, found.most_missed))
+    return least if least == most else f"{least} to {most}"
+
+
+def _range(found: Forecast) -> str:
+    """The share missed, or from where to where it may be."""
+    least, most = percent(found.least_missed), percent(found.most_missed)
+    return least if least == most else f"{least} to {most}"
 
 
 def preferred(rows: Sequence[Forecast]) -> Forecast:

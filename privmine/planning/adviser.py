@@ -142,11 +142,11 @@ class _Adviser:
         """The largest k that is asked for and sensible, at the least ε where it is; else a smaller k."""
         for k in sorted(ks, reverse=True):
             for epsilon in sorted(epsilons):
-                if self.ranked(k, epsilon)[0].missed <= SENSIBLE:
+                if self.ranked(k, epsilon)[0].most_missed <= SENSIBLE:
                     return self.ranked(k, epsilon)[0]
         k, largest = min(ks) // 2, max(epsilons)
         while k >= _SMALLEST_K:
-            if self.ranked(k, largest)[0].missed <= SENSIBLE:
+            if self.ranked(k, largest)[0].most_missed <= SENSIBLE:
                 return self.ranked(k, largest)[0]
             k //= 2
         return None

@@ -57,7 +57,12 @@ def hint(release: Release, max_length: int | None = None) -> str | None:
     usual, rival = found
     return (
         f"The method {rival.method} is installed and would probably have found more. On made-up baskets with the "
-        f"supports of this release it misses {rival.missed:.0%} of the top {release.requested:,}, and {usual.method} "
-        f"{usual.missed:.0%}. On your data both may miss more: these baskets lack what this release missed. "
+        f"supports of this release it misses {_range(rival)} of the top {release.requested:,}, and {usual.method} "
+        f"{_range(usual)}. On your data both may miss more: these baskets lack what this release missed. "
         f"For the next release: method={rival.method}."
     ).replace("%", " %")
+
+
+def _range(found: Forecast) -> str:
+    least, most = f"{found.least_missed:.0%}", f"{found.most_missed:.0%}"
+    return least if least == most else f"{least} to {most}"

@@ -8,7 +8,7 @@ from math import sqrt
 from typing import Any
 
 import numpy as np
-from attrs import asdict, frozen
+from attrs import asdict, evolve, frozen
 from numpy.typing import NDArray
 
 from privmine.errors import InputError, StageError
@@ -45,6 +45,8 @@ class Forecast:
         found_from: the support, as a share of the transactions, from which on 95 % of the itemsets are found; None if
             even the most frequent ones are not.
         delta: the δ of the run; None for pure ε.
+        missed_otherwise: the share missed on other baskets that agree as well with what is known; None where there are
+            no such baskets.
     """
 
     method: str
@@ -59,6 +61,17 @@ class Forecast:
     relative_error: float | None
     found_from: float | None
     delta: Fraction | None = None
+    missed_otherwise: float | None = None
+
+    @property
+    def least_missed(self) -> float:
+        """The smallest share that may be missed, as far as anybody can tell."""
+        return self.missed if self.missed_otherwise is None else min(self.missed, self.missed_otherwise)
+
+    @property
+    def most_missed(self) -> float:
+        """The largest share that may be missed, as far as anybody can tell."""
+        return self.missed if self.missed_otherwise is None else max(self.missed, self.missed_otherwise)
 
     @property
     def guarantee(self) -> Guarantee:
@@ -118,6 +131,12 @@ class Simulator:
         self._outcomes: dict[Attempt, list[_Outcome]] = {}
         self._mined: tuple[int, list[Itemset], IntArray] = (0, [], np.zeros(0, dtype=np.int64))
         self.size = population.baskets.store.count()
+        others = population.others
+        self._others = (
+            None
+            if others is None
+            else Simulator(evolve(population, baskets=others, others=None), pipelines, max_length)
+        )
 
     def top(self, k: int) -> tuple[list[Itemset], IntArray]:
         """The exact top k of the population, and their supports."""
@@ -132,7 +151,10 @@ class Simulator:
         while len(outcomes) < fewest or (len(outcomes) < most and self._spread(outcomes) > _PRECISE):
             self._tell(f"Simulating {attempt}")
             outcomes.append(self._run(attempt, seed=len(outcomes)))
-        return self._summary(attempt, outcomes)
+        found = self._summary(attempt, outcomes)
+        if self._others is None:
+            return found
+        return evolve(found, missed_otherwise=self._others.forecast(attempt, fewest, most).missed)
 
     def share_found(self, attempt: Attempt, support: float) -> float:
         """The share of the itemsets of at least this support that was found, of those among the top k."""

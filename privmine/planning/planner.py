@@ -15,7 +15,7 @@ from privmine.ledger import Ledger
 from privmine.ledger.checks import refuse_another_unit
 from privmine.model import DATA_STAGES, BasisSet
 from privmine.pipeline import DEFAULT_METHOD, Pipeline
-from privmine.pipeline.request import LARGEST_EPSILON, SMALLEST_EPSILON
+from privmine.pipeline.request import LARGEST_EPSILON, SMALLEST_EPSILON, definition_at
 from privmine.planning.adviser import advise, installed_methods
 from privmine.planning.patterns import AS_GIVEN
 from privmine.planning.plan_result import CurvePoint, Plan, Shape, Share
@@ -376,6 +376,7 @@ def _left(
     if ledger is None or dataset is None:
         return None, None
     try:
-        return as_ledger(ledger).check(dataset, spent.epsilon, spent.delta, unit=unit.name).remaining_epsilon, None
+        price = definition_at(spent.delta).budget(spent.epsilon).price()
+        return as_ledger(ledger).check(dataset, **price, unit=unit.name).remaining_epsilon, None
     except (BudgetError, InputError) as refusal:  # Too little is left, or it is counted under another definition.
         return None, f"The run would be refused: {refusal}"

@@ -21,7 +21,7 @@ from privmine.datasets.repeated import RepeatedStore
 from privmine.errors import DataError, InputError
 from privmine.io import read
 from privmine.model import Universe
-from privmine.planning.resembling import baskets_like
+from privmine.planning.resembling import baskets_like, may_lack_longer
 from privmine.privacy.unit import Unit
 from privmine.release import Release, load
 from privmine.store.abstract import Store
@@ -43,6 +43,8 @@ _LARGEST_RELEASE = 64 << 20
 _RELEASE_ENDINGS = (".csv", ".json", ".parquet", ".xlsx")
 #: How the receipt of a release tells the size of the universe.
 _UNIVERSE = re.compile(r"of the ([\d,]+) items")
+#: Where fewer than one of so many rows are in a clear order, noise has spread the supports.
+_CLEAR_PART = 4
 _SEED = 2012
 
 
@@ -54,11 +56,14 @@ class Population:
         baskets: the baskets, whose items are their positions in the universe.
         words: what they are, as part of a sentence.
         notes: what a reader must know of them.
+        others: baskets of the same size that agree as well with what is known, and differ most in the rest; None where
+            there are none.
     """
 
     baskets: Transactions
     words: str
     notes: tuple[str, ...] = ()
+    others: Transactions | None = None
 
 
 def population_of(like: Any, *, is_public: bool, transactions: int | None, items: int | None, unit: Unit) -> Population:
@@ -80,7 +85,10 @@ def population_of(like: Any, *, is_public: bool, transactions: int | None, items
         found = _of_release(source, transactions, items)
     else:
         found = _of_baskets(like, is_public, transactions)
-    return evolve(found, baskets=evolve(_with_items(found.baskets, items), unit=unit))
+    both = (found.baskets, found.others)
+    baskets, others = (None if one is None else evolve(_with_items(one, items), unit=unit) for one in both)
+    assert baskets is not None
+    return evolve(found, baskets=baskets, others=others)
 
 
 def _as_release(like: Any) -> Release | None:
@@ -154,6 +162,18 @@ def _of_release(release: Release, transactions: int | None, items: int | None) -
         f"Baskets were made up that have the {made.used:,} of {len(release):,} supports that noise does not explain. "
         "They lack what that release missed, so that more may be missed than is told here."
     ]
+    others = None
+    if may_lack_longer(release) and any(len(found.items) > 1 for found in release):
+        others = resampled(baskets_like(release, known, transactions, together=True).baskets, wanted)
+        notes.append(
+            "That release may not have counted three or more items whose pairs it lists. One end of a range assumes "
+            "that such items occur together as often as their pairs make likely, the other as often as the rarest pair."
+        )
+    if (clear := release.verdict.clear_order) < len(release) / _CLEAR_PART:
+        notes.append(
+            f"From rank {clear + 1} on the order of that release is a matter of chance: noise has spread its supports, "
+            "so that itemsets look easier to tell apart than they are, and more may be missed."
+        )
     if known is None:
         notes.append(
             f"The release does not tell how many items there are to choose from. {len(made.baskets.universe):,} are "
@@ -163,7 +183,8 @@ def _of_release(release: Release, transactions: int | None, items: int | None) -
         notes.append(
             "That release is a simulation, not a private release: do not pass on what it tells of private data."
         )
-    return Population(resampled(made.baskets, wanted), f"an earlier release of {len(release):,} itemsets", tuple(notes))
+    words = f"an earlier release of {len(release):,} itemsets"
+    return Population(resampled(made.baskets, wanted), words, tuple(notes), others)
 
 
 def _universe_size(release: Release) -> int | None:

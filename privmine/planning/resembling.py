@@ -5,10 +5,14 @@ every released itemset occurs: items fall in independently, and here and there a
 weighed so that each released itemset has its released support, in turns until all fit (iterative proportional
 fitting), and baskets are drawn by these weights. Itemsets that were not released, but became frequent, are held below
 the last released support likewise.
+
+That is one end of what a release leaves open. Where three items are released in pairs, and the three together are not,
+they may be rare, or they may not have been counted. At the other end they occur as often as their rarest pair.
 """
 
 from __future__ import annotations
 
+from itertools import combinations
 from math import log
 
 import numpy as np
@@ -41,6 +45,9 @@ _DEFAULT_ITEMS = 1000
 _FALL = 1.0
 #: A share of what was not released is taken to be just below what was.
 _BELOW = 0.95
+#: The longest itemsets that pairs imply, and how many as a multiple of the released ones.
+_LONGEST_IMPLIED = 5
+_MOST_IMPLIED = 4
 
 
 @frozen(eq=False)
@@ -59,13 +66,25 @@ class _Targets:
     shares: FloatArray
 
 
-def baskets_like(release: Release, items: int | None = None, transactions: int | None = None) -> Resembling:
+def may_lack_longer(release: Release) -> bool:
+    """Whether itemsets may not have been counted though all their pairs are listed.
+
+    Bases hold whole groups of items whose pairs are frequent, and estimates are made of all itemsets.
+    """
+    return release.joint != "bases" and not (release.selection is not None and release.selection.by_estimates)
+
+
+def baskets_like(
+    release: Release, items: int | None = None, transactions: int | None = None, *, together: bool = False
+) -> Resembling:
     """Make baskets of a release.
 
     Args:
         release: the release.
         items: how many items there are to choose from; None where that is not known.
         transactions: about how many transactions it was made of, used only where the release does not tell it.
+        together: whether items of which all pairs are released occur together as often as their rarest pair does;
+            else as often as the pairs make likely, and no more often than the last released itemset.
 
     Raises:
         InputError: the release has no count that is clearly above 0, or no number of transactions.
@@ -92,11 +111,12 @@ def baskets_like(release: Release, items: int | None = None, transactions: int |
     targets = _Targets(itemsets, shares)
     universe = max(items or max(_DEFAULT_ITEMS, 2 * len(position)), len(position))
     cutoff = float(shares.min())
+    targets = _with_implied(targets) if together else targets
     random = np.random.RandomState(_SEED)
     popularity = _popularity(targets, len(position), universe, cutoff)
     pool = _Pool.drawn(targets, popularity, random)
     pool.fit(targets)
-    for _ in range(_ROUNDS):
+    for _ in range(0 if together else _ROUNDS):
         made = pool.baskets(universe)
         capped = _unreleased(made, targets, len(kept), cutoff)
         if not capped.itemsets:
@@ -104,6 +124,23 @@ def baskets_like(release: Release, items: int | None = None, transactions: int |
         targets = _Targets(targets.itemsets + capped.itemsets, np.concatenate([targets.shares, capped.shares]))
         pool.fit(targets)
     return Resembling(pool.baskets(universe), len(kept))
+
+
+def _with_implied(targets: _Targets) -> _Targets:
+    """The same with the itemsets of which all pairs are there, each with the share of its rarest part."""
+    share: dict[tuple[int, ...], float] = dict(zip(targets.itemsets, targets.shares.tolist(), strict=True))
+    longest: list[tuple[int, ...]] = [itemset for itemset in share if len(itemset) == 2]
+    most = len(share) * (1 + _MOST_IMPLIED)
+    for size in range(3, _LONGEST_IMPLIED + 1):
+        longer: dict[tuple[int, ...], float] = {}
+        for itemset in longest:
+            for item in {other[-1] for other in longest if other[:-1] == itemset[:-1] and other[-1] > itemset[-1]}:
+                parts = combinations((*itemset, item), size - 1)
+                longer[(*itemset, item)] = min(share.get(part, 0.0) for part in parts)
+        found = sorted((itemset for itemset in longer if longer[itemset] > 0), key=lambda itemset: -longer[itemset])
+        longest = found[: max(most - len(share), 0)]
+        share |= {itemset: longer[itemset] for itemset in longest if itemset not in share}
+    return _Targets(list(share), np.array(list(share.values())))
 
 
 def _popularity(targets: _Targets, known: int, universe: int, cutoff: float) -> FloatArray:

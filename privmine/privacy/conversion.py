@@ -62,6 +62,18 @@ def rho_of(epsilon: Fraction, delta: Fraction) -> Fraction:
     return rounded(Fraction(low), _DERIVED_DIGITS, up=False)
 
 
+def largest_epsilon_of(rho: Fraction, delta: Fraction) -> Fraction:
+    """An ε of nine digits for which `rho_of` gives no more than this ρ, and nearly as much."""
+    worth = epsilon_of(rho, delta)
+    if worth == 0:
+        return worth
+    below = rounded(worth, _EPSILON_DIGITS - 1, up=False)
+    # What is worth less than ρ is has less than this ρ; only where nothing was rounded off may it have more.
+    if below < worth or rho_of(below, delta) <= rho:
+        return below
+    return rounded(below * (1 - Fraction(1, 10 ** (_EPSILON_DIGITS - 1))), _EPSILON_DIGITS - 1, up=False)
+
+
 def root(value: Fraction, *, up: bool) -> Fraction:
     """The square root of a positive number, to twelve digits, rounded up or down."""
     # √(a/b) = √(a·b)/b, with 64 binary places more than the whole part of √(a·b) has, which is more than enough.

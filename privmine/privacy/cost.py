@@ -54,6 +54,11 @@ class Cost:
         """What it is worth to one unit of protection that comes or goes."""
         return self.definition.guarantee(self)
 
+    def price(self) -> dict[str, Any]:
+        """What a ledger is told of it, by the names of `Ledger.charge`."""
+        worth = self.guarantee
+        return {"epsilon": worth.epsilon, "delta": worth.delta, **self.definition.price(self)}
+
     def __add__(self, other: Cost | int) -> Cost:
         return self._of(self.amount + self._amount_of(other))
 

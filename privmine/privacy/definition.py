@@ -70,6 +70,10 @@ class Definition:
         """
         raise NotImplementedError
 
+    def price(self, total: Cost) -> dict[str, Any]:
+        """What a ledger is told of a total beside its guarantee, by the names of `Ledger.charge`."""
+        return {}
+
     def noise_for(self, sensitivity: Sensitivity, cost: Cost) -> Noise:
         """The noise on every value with which a measurement has this cost."""
         self._refuse("noise on every value")
@@ -223,6 +227,10 @@ class ZCDP(Definition):
         are both compared with what they have in common. docs/private-items.md has the proof.
         """
         return Guarantee(epsilon_of(4 * total.amount if replaced else total.amount, self._noise_delta), self.delta)
+
+    def price(self, total: Cost) -> dict[str, Any]:
+        """ρ, which adds up with that of other releases, and the part of δ for private items, which adds up too."""
+        return {"rho": total.amount, "items_delta": self.items_delta}
 
     def noise_for(self, sensitivity: Sensitivity, cost: Cost) -> Noise:
         """Gaussian noise with σ² = Δ₂²/(2ρ), σ rounded up.

@@ -26,6 +26,9 @@ from fractions import Fraction
 from functools import lru_cache
 from math import erfc, nextafter, sqrt
 
+#: The part of δ with which an item may be found that only one unit has. The threshold and the noise of the stages
+#: depend on the logarithms of their parts, so that halves are near the best for both.
+SHARE_OF_DELTA = Fraction(1, 2)
 #: More than all the errors of floating point together can take from a bound; what it adds to a weight is nothing.
 _SLACK = 1 + 1e-9
 

@@ -11,6 +11,9 @@ holds for what was chosen. Just above the cutoff such an interval has no lower e
 within bounds that all candidates together respect with a probability of 1 − β, and the interval is computed given
 that as well, at a level so much higher that the promise stays the same.
 
+Where counts are means of beliefs, as `NoisyCounts.believed` says, being among the largest tells nothing more of the
+exact count than the belief does, and intervals stay as they are.
+
 Where estimates decide what is listed, instead of the noisy counts, it is not known what the choice tells of the noise.
 Then intervals are so wide that they hold whatever the choice was.
 
@@ -50,16 +53,18 @@ class Chosen:
         missing: how many of the k most frequent candidates are expected to be missing; None where that is not known.
         by_estimates: whether the largest estimates were listed instead of the largest noisy counts; then the cutoff is
             an estimate, too.
+        believed: whether counts are means of beliefs, which allow for the choice already.
     """
 
     candidates: int
     cutoff: float | None = None
     missing: float | None = None
     by_estimates: bool = False
+    believed: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
-        told = {"by_estimates": True} if self.by_estimates else {}
+        told = {name: True for name in ("by_estimates", "believed") if getattr(self, name)}
         return {"candidates": self.candidates, "cutoff": self.cutoff, "missing": self.missing, **told}
 
 
@@ -79,7 +84,7 @@ def reaches(release: Release, level: float, *, selected: bool = True) -> tuple[F
     laws = [found.law or NormalLaw(found.standard_error) for found in release.itemsets]
     down = np.array([law.half_width(level) for law in laws], dtype=np.float64)
     up = down.copy()
-    if not selected or release.selection is None or release.selection.cutoff is None:
+    if not selected or release.selection is None or release.selection.cutoff is None or release.selection.believed:
         return down, up
     if release.selection.by_estimates:
         wide = np.array([_whatever_the_choice(law, release, level) for law in laws], dtype=np.float64)

@@ -3,6 +3,7 @@
 Of each itemset that both releases list, the difference of its two noisy frequencies is compared with what would make it
 differ if nothing had changed: the noise, and chance, since the customers of two months are not the same ones either
 (a share s of N transactions varies by s·(1 − s)/N; where a unit has up to m transactions, by up to m times as much).
+That both releases list an itemset is allowed for (`change_laws`).
 Many itemsets are looked at at once; that is allowed for, such that with a probability of 95 % no change at all is
 reported where there is none (Holm).
 
@@ -11,16 +12,15 @@ Privacy: two releases are all that is looked at. It costs no budget.
 
 from __future__ import annotations
 
-from math import erfc, hypot, sqrt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from attrs import asdict, frozen
 
 from privmine.errors import InputError
+from privmine.release.change_laws import chance_of_difference, difference_law, share_of
 from privmine.release.display import DEFAULT_LEVEL, items_text
-from privmine.release.intervals import Interval, NormalLaw
-from privmine.release.tails import tail_of
+from privmine.release.intervals import Interval
 
 if TYPE_CHECKING:
     from privmine.release.release import FrequentItemset, Release
@@ -130,12 +130,9 @@ def compare(first: Release, second: Release) -> Changes:
     names = [found.items for found in first]
     names += [found.items for found in second if frozenset(found.items) not in before]
     pairs = [(items, before.get(frozenset(items)), after.get(frozenset(items))) for items in names]
-    chances, differences = [], []
-    for _, old, new in pairs:
-        found = _difference(first, old, second, new)
-        differences.append(found)
-        chances.append(found[1])
-    clear = _holm(np.array(chances))
+    compared = sum(old is not None and new is not None for _, old, new in pairs)
+    differences = [_difference(first, old, second, new, compared) for _, old, new in pairs]
+    clear = _holm(np.array([chance for _, chance in differences]), compared)
     changes = [
         _change(items, old, new, difference[0], bool(sure))
         for (items, old, new), difference, sure in zip(pairs, differences, clear, strict=True)
@@ -173,21 +170,8 @@ def _obstacles(first: Release, second: Release) -> list[str]:
     return notes
 
 
-def _support(release: Release, found: FrequentItemset) -> tuple[float, float, float]:
-    """A frequency, its standard error, and how many standard errors contain its noise in 95 of 100 cases."""
-    law = found.law or NormalLaw(found.standard_error)
-    value = found.centre / release.total
-    # The noise of the total moves a frequency by as much as its share.
-    noise = hypot(found.standard_error, value * release.total_error) / release.total
-    share = min(max(value, 1 / release.total), 1.0)
-    together = 1 if release.receipt.unit is None else release.receipt.unit.baskets
-    error = hypot(noise, sqrt(together * share * (1 - share) / release.total))
-    steps = law.half_width(DEFAULT_LEVEL) / found.standard_error if found.standard_error > 0 else 1.96
-    return value, error, steps
-
-
 def _difference(
-    first: Release, old: FrequentItemset | None, second: Release, new: FrequentItemset | None
+    first: Release, old: FrequentItemset | None, second: Release, new: FrequentItemset | None, compared: int
 ) -> tuple[tuple[float, Interval] | None, float]:
     """The difference of two frequencies with its interval, and the chance that noise alone makes it so large.
 
@@ -196,28 +180,19 @@ def _difference(
     """
     if old is None or new is None:
         return None, 1.0
-    (one, one_error, steps), (other, other_error, more) = _support(first, old), _support(second, new)
-    error = hypot(one_error, other_error)
-    difference = other - one
-    reach = max(steps, more) * error
-    if error <= 0:
+    one, other = share_of(first, old), share_of(second, new)
+    difference = other.value - one.value
+    if one.is_exact and other.is_exact:
         return (difference, Interval(difference, difference)), 0.0 if difference else 1.0
-    ratio = abs(difference) / error
-    # The heavier of the two tails, and never a lighter one than normal noise has.
-    tails = [
-        float(tail_of(found.law).above(ratio * found.standard_error))
-        for found in (old, new)
-        if found.law is not None and found.standard_error > 0
-    ]
-    return (difference, Interval(difference - reach, difference + reach)), min(
-        2 * max(*tails, erfc(ratio / sqrt(2)) / 2, 0.0), 1.0
-    )
+    law = difference_law(one, other)
+    reach = law.quantile((1 - DEFAULT_LEVEL) / 2)
+    chance = chance_of_difference(one, other, law, (1 - DEFAULT_LEVEL) / compared, 1 - DEFAULT_LEVEL)
+    return (difference, Interval(difference - reach, difference + reach)), chance
 
 
-def _holm(chances: Any) -> Any:
+def _holm(chances: Any, compared: int) -> Any:
     """Holm's test: which probabilities are small enough that, with 95 %, none of them is due to chance."""
     order = np.argsort(chances, kind="stable")
-    compared = int((chances < 1).sum())
     found = np.zeros(len(chances), dtype=bool)
     for place, row in enumerate(order[:compared]):
         if chances[row] > (1 - DEFAULT_LEVEL) / (compared - place):

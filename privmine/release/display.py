@@ -51,7 +51,7 @@ def caveat(release: Release) -> str:
     """What a reader of the intervals must know."""
     if release.selection is None:
         return CAVEAT
-    if release.selection.cutoff is None:
+    if release.selection.cutoff is None or release.selection.believed:
         return ""
     return ESTIMATES if release.selection.by_estimates else CORRECTED
 

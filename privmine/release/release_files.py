@@ -267,10 +267,11 @@ def _selection(values: Any) -> Chosen | None:
     if values is None:
         return None
     cutoff, missing = (None if values[name] is None else _number(values[name]) for name in ("cutoff", "missing"))
-    by_estimates = values.get("by_estimates", False)
-    if type(by_estimates) is not bool:
-        raise InputError("by_estimates in it must be true or false")
-    return Chosen(_whole_number(values["candidates"], 0, LARGEST), cutoff, missing, by_estimates)
+    told = {name: values.get(name, False) for name in ("by_estimates", "believed")}
+    for name, value in told.items():
+        if type(value) is not bool:
+            raise InputError(f"{name} in it must be true or false")
+    return Chosen(_whole_number(values["candidates"], 0, LARGEST), cutoff, missing, **told)
 
 
 def _number(value: Any, least: float = -LARGEST, most: float = LARGEST) -> float:

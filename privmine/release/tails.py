@@ -58,7 +58,7 @@ class NoiseTail:
 def tail_of(law: KeptLaw | NormalLaw) -> NoiseTail:
     """The tail of a law."""
     if isinstance(law, NormalLaw):
-        return _table(np.linspace(0, 7, 400) * max(law.standard_error, 1e-9), _normal_tails())
+        return symmetric_table(np.linspace(0, 7, 400) * max(law.standard_error, 1e-9), _normal_tails())
     if isinstance(law, TabulatedLaw):
         return _of_half_widths(law)
     if any(noise.distribution not in _LAPLACE for noise, _ in law.parts):
@@ -66,7 +66,7 @@ def tail_of(law: KeptLaw | NormalLaw) -> NoiseTail:
     # Each term as a number of draws and the variance of one of them.
     terms = [(draws, noise.variance * weight**2) for noise, of_noise in law.parts for draws, weight in of_noise]
     if not any(variance for _, variance in terms):
-        return _table(np.array([0.0, 1e-9]), np.array([0.5, 1e-12]))
+        return symmetric_table(np.array([0.0, 1e-9]), np.array([0.5, 1e-12]))
     if len(terms) == 1 and terms[0][0] == 1:
         return NoiseTail(np.array([0.0, sqrt(terms[0][1] / 2)]), np.array([log(0.5), log(0.5) - 1]))
     return _of_sum(np.array(terms, dtype=np.float64))
@@ -77,7 +77,7 @@ def _normal_tails() -> FloatArray:
     return np.array([erfc(value / sqrt(2)) / 2 for value in np.linspace(0, 7, 400)])
 
 
-def _table(places: FloatArray, tails: FloatArray) -> NoiseTail:
+def symmetric_table(places: FloatArray, tails: FloatArray) -> NoiseTail:
     """Keep what is above the smallest tail and falls."""
     logs = np.log(np.maximum(tails, 1e-300))
     kept = np.concatenate([[True, True], (tails[2:] > _SMALLEST_TAIL) & (np.diff(logs)[1:] < 0)])
@@ -93,7 +93,7 @@ def _of_half_widths(law: TabulatedLaw) -> NoiseTail:
     if not len(places) or places[0] > 0:
         places, tails = np.concatenate([[0.0], places]), np.concatenate([[0.5], tails])
     if len(places) < 2:
-        return _table(np.array([places[0], places[0] + 1e-9]), np.array([0.5, 1e-12]))
+        return symmetric_table(np.array([places[0], places[0] + 1e-9]), np.array([0.5, 1e-12]))
     return NoiseTail(places, np.log(tails))
 
 
@@ -111,4 +111,4 @@ def _of_sum(terms: FloatArray) -> NoiseTail:
     tails = 0.5 - np.concatenate([[0.0, density[0] / 2], density[0] / 2 + np.cumsum(density[1:-1])])
     places: FloatArray = 2 * reach / _POINTS * (np.arange(_POINTS // 2, dtype=np.float64) - 0.5)
     places[0] = 0.0
-    return _table(places, tails)
+    return symmetric_table(places, tails)

@@ -6,6 +6,8 @@ from fractions import Fraction
 
 from privmine.exact import amount
 from privmine.ledger.entries import DatasetBudget, Entry
+from privmine.ledger.rho_budget import RhoBudget
+from privmine.privacy.conversion import epsilon_of
 from privmine.privacy.guarantee import Guarantee
 from privmine.report.contents import Contents
 from privmine.report.markup import Html, definitions, element, grid, joined, paragraph, part_of_release, section
@@ -41,7 +43,8 @@ def composition(contents: Contents) -> Html:
     return section(
         "composition",
         paragraph(
-            "Releases of the same data add up: their ε are summed, and so are their δ (sequential composition). This "
+            "Releases of the same data add up: their ε are summed, and so are their δ (sequential composition), or "
+            "their ρ where the budget of the ledger adds up ρ. This "
             "holds also where a later question depends on earlier answers. Failed releases stay counted."
         ),
         *given,
@@ -64,7 +67,9 @@ def _dataset(contents: Contents, account: Account) -> list[Html]:
         facts.insert(-1, ("Granted to accounts, not spent", granted))
     if budget.until is not None:
         facts.append(("Until", f"{budget.until:%Y-%m-%d}"))
-    for_all = [entry.epsilon or Fraction(0) for entry in account.charges if not entry.part]
+    if isinstance(budget, RhoBudget):
+        facts.insert(2, ("Added up", f"{budget.account_of_rho} A release under pure ε counts ε²/2."))
+    for_all = [_counted(entry) for entry in account.charges if not entry.part]
     return [
         definitions(facts),
         _picture(budget, for_all),
@@ -116,13 +121,13 @@ def _charges(contents: Contents, account: Account) -> Html:
         if entry.event != "charge":
             continue
         for part in [entry.part] if entry.part else running:
-            running[part] += entry.epsilon or Fraction(0)
+            running[part] += _counted(entry)
         rows.append(
             (
                 str(entry.sequence),
                 _time(entry),
                 *_amounts(entry, budget),
-                f"ε = {amount(max(running.values()))}",
+                _so_far(budget, max(running.values())),
                 entry.state,
                 files.get(entry.sequence, "not in this report"),
                 _who(entry),
@@ -149,12 +154,24 @@ def _others(account: Account) -> Html:
     return grid(f"How the budget of {account.whole.name} was set", headings, rows, number="n--n")
 
 
+def _counted(entry: Entry) -> Fraction:
+    """What the budget adds up: ε, or ρ."""
+    return (entry.epsilon if entry.rho is None else entry.rho) or Fraction(0)
+
+
+def _so_far(budget: DatasetBudget, total: Fraction) -> str:
+    """What charges add up to."""
+    if isinstance(budget, RhoBudget):
+        return f"ρ = {amount(total)}: {Guarantee(epsilon_of(total, budget.noise_delta), budget.noise_delta)}"
+    return f"ε = {amount(total)}"
+
+
 def _symbols(budget: DatasetBudget) -> tuple[str, ...]:
-    return ("ε", "δ") if budget.total_delta else ("ε",)
+    return ("ε", "δ", "ρ") if isinstance(budget, RhoBudget) else ("ε", "δ") if budget.total_delta else ("ε",)
 
 
 def _amounts(entry: Entry, budget: DatasetBudget) -> list[str]:
-    told = zip(_symbols(budget), (entry.epsilon, entry.delta), strict=False)
+    told = zip(_symbols(budget), (entry.epsilon, entry.delta, entry.rho), strict=False)
     return ["" if value is None else f"{symbol} = {amount(value)}" for symbol, value in told]
 
 
@@ -178,8 +195,9 @@ def _who(entry: Entry) -> str:
 def _picture(budget: DatasetBudget, spent: list[Fraction]) -> Html:
     """The budget as a bar: a part for each charge, and what is left."""
     left, parts = 0.0, []
+    whole = budget.total_rho if isinstance(budget, RhoBudget) else budget.total_epsilon
     for charge in spent:
-        width = _WIDTH * float(charge / budget.total_epsilon)
+        width = _WIDTH * float(charge / whole)
         parts.append(
             f"<rect x='{left:.1f}' y='1' width='{max(width, 0.5):.1f}' height='{_HEIGHT - 2}' fill='#0072B2' "
             "stroke='#fff'/>"

@@ -14,6 +14,7 @@ from privmine.ledger import Ledger
 from privmine.ledger.entries import FINISHED, DatasetBudget, Entry
 from privmine.ledger.verification import PAID, UNCHECKED, Claim, PaymentFinding, verified
 from privmine.privacy import Receipt
+from privmine.privacy.definition import ZCDP
 from privmine.privacy.guarantee import Guarantee
 from privmine.release import Release
 
@@ -193,6 +194,16 @@ def together(receipts: Sequence[Receipt]) -> tuple[Guarantee | None, str]:
     if len(units) > 1:
         return None, f"They protect different units ({', '.join(sorted(units))}), and such costs do not add up."
     replaced = any(receipt.n_public for receipt in private)
+    definition = private[0].definition
+    if (
+        isinstance(definition, ZCDP)
+        and not definition.items_delta
+        and {one.definition for one in private} == {definition}
+    ):
+        spent = definition.total(one.cost for one in private)
+        rhos = " + ".join(one.cost.number for one in private)
+        why = f"ρ = {rhos}: the sum over releases of the same data, one after the other, as ε at their δ."
+        return definition.guarantee(spent, replaced=replaced), why
     worth = [receipt.definition.guarantee(receipt.cost, replaced=replaced) for receipt in private]
     deltas = [one.delta for one in worth if one.delta is not None]
     total = Guarantee(sum((one.epsilon for one in worth), Fraction(0)), sum(deltas, Fraction(0)) if deltas else None)

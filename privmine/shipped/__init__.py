@@ -15,6 +15,8 @@ METRICS = {
     "precision_10": "precision at 10",
     "precision_50": "precision at 50",
     "precision_100": "precision at 100",
+    "recall": "recall",
+    "precision": "precision",
     "coverage": "share of the true top k that the bases cover",
 }
 

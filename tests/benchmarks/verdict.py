@@ -21,7 +21,9 @@ from privmine.release.verdict import told_from_zero
 
 #: The datasets on which verdicts are tried.
 DATASETS = ("groceries", "retail", "mushroom", "BMS-WebView-2", "kosarak_first69999")
-METRICS = ("confidence", "lift", "leverage", "conviction")
+#: In how many fewer baskets the most frequent item is, where a change is planted.
+PLANTED = (0.1, 0.15, 0.2, 0.3, 0.4)
+METRICS = ("support", "confidence", "lift", "leverage", "conviction")
 
 
 def months(baskets: Sequence[Sequence[int]]) -> tuple[list[list[int]], list[list[int]]]:
@@ -68,6 +70,7 @@ def rules(baskets: Sequence[Sequence[int]], items: Sequence[int], runs: int, eps
                 confidence = w / x if x else np.nan
                 lift = w * n / (x * y) if x * y else np.nan
                 exact = {
+                    "support": w / n,
                     "confidence": confidence,
                     "lift": lift,
                     "leverage": w / n - x * y / n**2,
@@ -112,26 +115,35 @@ def verdicts(name: str, data: pm.Transactions, runs: int, method: str, k: int, e
 
 
 def changes(baskets: Sequence[Sequence[int]], items: Sequence[int], runs: int) -> None:
-    """False alarms on two halves of one dataset, and whether a planted change is found."""
-    alarms, found, others = 0, 0, 0
+    """False alarms on two halves of one dataset, and how often a planted change is found, by its size."""
+    alarms = {"k = 30, ε = 1": 0, "k = 30, ε = 0.2": 0, "k = 10, ε = 0.5": 0}
+    covered = compared = 0
+    found, others = dict.fromkeys(PLANTED, 0), dict.fromkeys(PLANTED, 0)
     order = np.random.default_rng(7)
     for seed in range(runs):
         mixed = [list(baskets[place]) for place in order.permutation(len(baskets))]
         first, second = months(mixed)
-        releases = [
-            pm.mine(read(half, items, units=False), 30, 1, simulate=True, seed=2 * seed + number)
-            for number, half in enumerate((first, second))
-        ]
-        alarms += bool(releases[0].compare(releases[1]).clear)
+        before = pm.mine(read(first, items, units=False), 30, 1, simulate=True, seed=2 * seed)
+        same = read(second, items, units=False)
+        for asked, k, epsilon in zip(alarms, (30, 30, 10), ("1", "0.2", "0.5"), strict=True):
+            comparison = before.compare(pm.mine(same, k, epsilon, simulate=True, seed=2 * seed + 1))
+            alarms[asked] += bool(comparison.clear)
+            inside = [change.low <= 0 <= change.high for change in comparison if change.change is not None]
+            covered, compared = covered + sum(inside), compared + len(inside)
         common = Counter(item for basket in first for item in basket).most_common(1)[0][0]
-        kept = order.random(len(second)) < 0.7
-        changed = [[i for i in b if i != common or keep] for b, keep in zip(second, kept, strict=True)]
-        after = pm.mine(read(changed, items, units=False), 30, 1, simulate=True, seed=2 * seed + 1)
-        clear = {frozenset(change.items) for change in releases[0].compare(after).clear}
-        found += frozenset({common}) in clear
-        others += any(common not in itemset for itemset in clear)
-    print(f"two halves of one dataset, {runs} runs: false alarms in {alarms}")
-    print(f"the most frequent item in 30 % fewer baskets: found in {found}, another change told in {others}")
+        chances = order.random(len(second))
+        for part in PLANTED:
+            rest = [[i for i in b if i != common or at >= part] for b, at in zip(second, chances, strict=True)]
+            after = pm.mine(read(rest, items, units=False), 30, 1, simulate=True, seed=2 * seed + 1)
+            clear = {frozenset(change.items) for change in before.compare(after).clear}
+            found[part] += frozenset({common}) in clear
+            others[part] += any(common not in itemset for itemset in clear)
+    for asked, number in alarms.items():
+        print(f"two halves of one dataset, k = 30, ε = 1 against {asked}, {runs} runs: false alarms in {number}")
+    print(f"95 % intervals of these {compared} changes contain 0: {covered / max(compared, 1):.3f}")
+    for part in PLANTED:
+        told = f"found in {found[part]}, another change told in {others[part]}"
+        print(f"the most frequent item in {part:.0%} fewer baskets: {told}")
 
 
 def main() -> None:

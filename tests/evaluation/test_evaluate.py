@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import sys
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ import pytest
 import privmine as pm
 from privmine.errors import InputError, PrivmineError
 from privmine.evaluation import compare, evaluate
+from privmine.evaluation.recipes import Recipe
 from privmine.evaluation.result_rows import as_rows, columns
 from privmine.evaluation.summary import compare_pipelines, summarise
 from privmine.privacy import PureDP, Receipt
@@ -116,3 +118,49 @@ def test_methods_may_be_listed(generated) -> None:
     for swapped in (generated, 7, [["a", "b"]]):
         with pytest.raises(InputError, match="pipelines come first"):
             compare(swapped, ["privbasis"], k=5, epsilon=1)
+
+
+def test_a_frequency_instead_of_k(generated: Transactions) -> None:
+    """A pipeline with a θ releases what has that frequency, and is measured against all that has it."""
+    theta = Fraction(1, 20)
+    recipes = {"above": {"theta": "0.05"}, "gauss": {"theta": "0.05", "delta": "1e-6"}, "top": "privbasis"}
+    frame = compare(recipes, generated, k=30, epsilon=50, repeats=2)
+    least = theta * generated.store.count()
+    _, supports = generated.store.top_itemsets(200)
+    frequent = int((supports >= least).sum())
+    assert 1 < frequent < 200
+    for row in frame[frame["pipeline"] != "top"].to_dict(orient="records"):
+        delta = "1e-6" if row["pipeline"] == "gauss" else None
+        seed = {"simulate": True, "seed": int(row["seed"])}
+        made = pm.mine(generated, epsilon=50, theta=theta, k_max=30, delta=delta, **seed)
+        found = evaluate(made, generated, theta=theta)
+        assert found["frequent"] == frequent
+        assert {name: row[name] for name in ("recall", "precision", "fnr", "released")} == {
+            name: found[name] for name in ("recall", "precision", "fnr", "released")
+        }
+        hits = sum(support >= least for support in generated.store.supports(_indices(generated, made)).tolist())
+        assert (row["recall"], row["precision"]) == (pytest.approx(hits / frequent), hits / len(made))
+
+
+def _indices(baskets: Transactions, made: Release) -> list[tuple[int, ...]]:
+    labels = baskets.universe.labels.tolist()
+    return [tuple(sorted(labels.index(item) for item in row.items)) for row in made]
+
+
+def test_nothing_has_the_frequency(by_hand: Transactions) -> None:
+    """Then nothing is missed, and whatever is released is wrong."""
+    found = evaluate(release(("a", 4.0)), by_hand, theta=1)
+    assert (found["frequent"], found["recall"], found["fnr"], found["precision"]) == (0, 1, 0, 0)
+
+
+@pytest.mark.parametrize(("theta", "words"), [("0", "more than 0"), ("1.5", "at most 1"), ("often", "theta=")])
+def test_a_frequency_that_is_none(theta: str, words: str) -> None:
+    """It is refused before anything runs."""
+    with pytest.raises(InputError, match=words):
+        Recipe.of({"theta": theta})
+
+
+def test_another_frequency_is_another_pipeline() -> None:
+    """Results of two frequencies are never mixed."""
+    digests = {Recipe.of({"theta": theta}).definition() for theta in (None, "0.1", "0.2", "1/10")}
+    assert len(digests) == 3

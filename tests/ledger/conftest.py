@@ -25,7 +25,7 @@ def ledger(path: Path) -> Ledger:
     """A ledger with two datasets: "orders" with ε = 1, "visits" with ε = 2 and δ = 1/1000."""
     ledger = Ledger(path)
     ledger.init("orders", epsilon=1)
-    ledger.init("visits", epsilon=2, delta="1/1000")
+    ledger.init("visits", epsilon=2, delta="1/1000", composition="sums")
     return ledger
 
 

@@ -14,13 +14,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from privmine.errors import BudgetError, InputError, LedgerError, UnknownNameError
-from privmine.ledger import APPROXIMATE, PURE, DatasetBudget, Ledger, LedgerCharge
+from privmine.ledger import APPROXIMATE, PURE, Ledger, LedgerCharge
+from privmine.ledger.sums_budget import SumsBudget
 
 
 def test_a_new_budget_is_whole(path: Path) -> None:
     """A dataset starts with all of its total, in pure ε where no δ is given."""
     budget = Ledger(path).init("orders", epsilon=0.1)
-    assert budget == DatasetBudget("orders", Fraction(1, 10), None, Fraction(0), None)
+    assert budget == SumsBudget.of("orders", Fraction(1, 10), None)
     assert (budget.definition, budget.remaining_epsilon, budget.remaining_delta) == (PURE, Fraction(1, 10), None)
     assert Ledger(path).show() == (budget,)
 
@@ -28,7 +29,7 @@ def test_a_new_budget_is_whole(path: Path) -> None:
 def test_a_budget_with_delta(path: Path) -> None:
     """A δ makes the definition (ε, δ), and charges of both add up."""
     ledger = Ledger(path)
-    made = ledger.init("visits", epsilon=1, delta=1e-6)
+    made = ledger.init("visits", epsilon=1, delta=1e-6, composition="sums")
     assert made.definition == APPROXIMATE
     assert made == ledger.budget("visits")
     charge = ledger.charge("visits", 0.25, delta=Decimal("4e-7"))
@@ -132,7 +133,7 @@ def test_sums_stay_countable(path: Path) -> None:
     assert budget.remaining_epsilon > 0
     assert str(budget)
     assert ledger.export("json")
-    ledger.init("visits", epsilon=1, delta=Fraction(1, 2))
+    ledger.init("visits", epsilon=1, delta=Fraction(1, 2), composition="sums")
     ledger.charge("visits", "0.01", delta=Fraction(1, 2**1279 - 1))
     ledger.charge("visits", "0.01", delta=Fraction(1, 2**2203 - 1))
     with pytest.raises(InputError, match="sum of all charged δ has too many digits"):

@@ -97,6 +97,7 @@ def test_json(ledger: Ledger) -> None:
     assert document["datasets"][1] == {
         "name": "visits",
         "definition": "(ε, δ)-differential privacy",
+        "composition": "sums",
         "unit": "transaction",
         "total_epsilon": "2",
         "spent_epsilon": "1/3",

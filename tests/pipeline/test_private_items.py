@@ -279,6 +279,26 @@ def test_items_of_one_customer_stay_unnamed() -> None:
     assert len(found.positions) <= 2
 
 
+@pytest.mark.statistics
+def test_items_of_one_customer_are_named_as_rarely_as_is_proved() -> None:
+    """The same with a δ that is 20,000 times as large, so that a fault would show: 100,000 customers of each kind.
+
+    δ₁ = 1 % may have an item of their own named. Customers of some kind come near to it, so that a threshold which is
+    too low by a standard deviation of the noise would exceed it several times over.
+    """
+    shares = {}
+    for size in (1, 3, 10):
+        rows = [[f"{number} {item}" for item in range(size)] for number in range(100_000)]
+        data = pm.read(rows, items="private")
+        request = Wish(5, 1, delta="0.02").request(data)
+        access = Pipeline().prepare(request).access(data.store, SecureNoise(), lambda _: False)
+        found = find_items(access, request.budget / 10)
+        owners = {str(data.counted.labels[place]).split()[0] for place in found.positions.tolist()}
+        shares[size] = len(owners) / len(rows)
+    assert max(shares.values()) <= 0.01 + 4 * (0.01 / 100_000) ** 0.5
+    assert max(shares.values()) >= 0.0001, "nothing is ever named, so that this test could not fail"
+
+
 def test_the_unit_is_in_the_noise() -> None:
     """Five baskets for each customer: five times the scale."""
     scales = []

@@ -7,13 +7,14 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from attrs import evolve
 
 import privmine as pm
 from privmine.datasets import zipf
 from privmine.errors import InputError
 from privmine.evaluation.metrics import false_negative_rate
-from privmine.planning.advice import percent, preferred
-from privmine.planning.adviser import installed_methods
+from privmine.planning.advice import judged, percent, preferred
+from privmine.planning.adviser import advise, installed_methods
 from privmine.planning.better_method import better_method, hint
 from privmine.planning.forecast import Attempt, Forecast, Simulator
 from privmine.planning.population import population_of
@@ -229,3 +230,25 @@ def test_a_delta_is_preferred_only_where_it_misses_clearly_less(pure, relaxed, i
 def test_shares_in_percent(share: float, told: str) -> None:
     """No more digits than they deserve; rounding errors of a mean are none."""
     assert percent(share) == told
+
+
+def test_what_a_release_leaves_open_is_a_range(baskets) -> None:
+    """Both ends are simulated, and the worse one decides what is sensible; a release of bases has one end."""
+    release = pm.mine(baskets, 80, 100, simulate=True, seed=2)
+    asked = {"is_public": False, "transactions": None, "items": None, "unit": Unit()}
+    one, two = (population_of(evolve(release, joint=joint), **asked) for joint in ("bases", ""))
+    assert one.others is None
+    assert two.others is not None
+    assert two.others.store.count() == two.baskets.store.count()
+    attempt = Attempt("privbasis", 30, Fraction(1, 2))
+    found = Simulator(two, {"privbasis": pm.Pipeline()}).forecast(attempt, 2, 2)
+    other = Simulator(evolve(two, baskets=two.others, others=None), {"privbasis": pm.Pipeline()})
+    assert found.missed_otherwise == other.forecast(attempt, 2, 2).missed
+    for ends in ((0.1, 0.4), (0.4, 0.1)):
+        ranged = evolve(found, missed=ends[0], missed_otherwise=ends[1])
+        assert "poor, since privbasis would miss 3 to 12 of the 30 most frequent itemsets (10 % to 40 %)" in judged(
+            ranged
+        )
+    advice = advise(two, {"privbasis": pm.Pipeline()}, [30], [Fraction(1, 2)], runs=2)
+    assert any("One end of a range" in note for note in advice.notes)
+    assert advice.to_dict()["forecasts"][0]["missed_otherwise"] == found.missed_otherwise

@@ -9,7 +9,7 @@ from attrs import evolve
 import privmine as pm
 from privmine.datasets import quest
 from privmine.errors import InputError
-from privmine.planning.resembling import baskets_like
+from privmine.planning.resembling import baskets_like, may_lack_longer
 
 
 @pytest.fixture(scope="module")
@@ -71,3 +71,30 @@ def test_a_total_below_the_counts_is_not_believed(release) -> None:
     made = baskets_like(without, items=60, transactions=4000).baskets.store
     same = baskets_like(evolve(release, total=4000.0), items=60).baskets.store
     assert np.array_equal(made.item_supports(), same.item_supports())
+
+
+def test_three_items_whose_pairs_are_released_may_occur_together() -> None:
+    """Once as their pairs make likely, and once as often as the rarest pair; a pair that is missing implies nothing."""
+    two = [["a", "b"]] * 200 + [["a", "c"]] * 200 + [["b", "c"]] * 200 + [["d", "e"]] * 200 + [["d", "f"]] * 200
+    release = pm.mine(two + [[]] * 1000, 63, 1000, simulate=True, seed=1)
+    kept = tuple(found for found in release if found.count > 100 and len(found.items) < 3)
+    pairs = evolve(release, itemsets=kept, joint="")
+    position: dict[object, int] = {}
+    for found in kept:
+        for item in found.items:
+            position.setdefault(item, len(position))
+    known, unknown = (tuple(sorted(position[item] for item in items)) for items in ("abc", "def"))
+    shares = []
+    for together in (False, True):
+        store = baskets_like(pairs, items=30, together=together).baskets.store
+        shares.append(store.supports([known, unknown]) / store.count())
+    assert shares[1][0] == pytest.approx(0.1, abs=0.02)
+    assert shares[0][0] < 0.07
+    assert max(shares[0][1], shares[1][1]) < 0.07
+
+
+def test_bases_and_estimates_leave_no_longer_itemset_out(release) -> None:
+    """A range is told only where itemsets may not have been counted though all their pairs were."""
+    assert not may_lack_longer(release)
+    assert may_lack_longer(evolve(release, joint=""))
+    assert not may_lack_longer(evolve(release, joint="", selection=evolve(release.selection, by_estimates=True)))

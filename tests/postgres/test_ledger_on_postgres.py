@@ -17,6 +17,7 @@ import psycopg
 import pytest
 from ledger_rules import *  # noqa: F403
 from ledger_rules import place
+from rho_rules import *  # noqa: F403
 
 import privmine as pm
 from privmine.errors import BudgetError, InputError, LedgerError
@@ -33,7 +34,7 @@ def ledger(server) -> Iterator[Ledger]:
     server.run(f"DROP SCHEMA IF EXISTS {SCHEMA} CASCADE")
     made = Ledger(server.address(), timeout=60)
     made.init("orders", epsilon=1)
-    made.init("visits", epsilon=2, delta="1/1000")
+    made.init("visits", epsilon=2, delta="1/1000", composition="sums")
     yield made
     server.run(f"DROP SCHEMA IF EXISTS {SCHEMA} CASCADE")
 

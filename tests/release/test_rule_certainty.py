@@ -79,7 +79,12 @@ def test_values_stay_within_their_ranges() -> None:
     refined, plain = release.rules(), release.rules(refined=False, min_threshold=0)
     assert refined["confidence"].max() == 1.0
     assert plain["confidence"].max() == pytest.approx(1.5)
-    for metric, least, most in (("confidence", 0, 1), ("lift", 0, np.inf), ("leverage", -0.25, 0.25)):
+    for metric, least, most in (
+        ("support", 0, 1),
+        ("confidence", 0, 1),
+        ("lift", 0, np.inf),
+        ("leverage", -0.25, 0.25),
+    ):
         for frame in (refined, plain):
             assert frame[f"{metric}_low"].between(least, most).all()
             assert frame[f"{metric}_high"].between(least, most).all()
@@ -91,7 +96,7 @@ def test_intervals_grow_with_the_level_and_the_noise() -> None:
     counts = {"a": 500.0, "b": 400.0, "ab": 300.0}
     narrow, wide = (made_up(counts).rules(level=level) for level in (0.5, 0.99))
     noisy = made_up(counts, scale=3.0).rules(level=0.5)
-    for metric in ("confidence", "lift", "leverage", "conviction"):
+    for metric in ("support", "confidence", "lift", "leverage", "conviction"):
         for other in (wide, noisy):
             assert (other[f"{metric}_low"] < narrow[f"{metric}_low"]).all()
             assert (other[f"{metric}_high"] > narrow[f"{metric}_high"]).all()

@@ -26,7 +26,8 @@ from privmine.release.rules import rules as refined_rules
 from privmine.release.rules.rule_files import to_csv, to_json
 
 SIDES = ["antecedents", "consequents"]
-ENDS = [f"{metric}_{end}" for metric in ("confidence", "lift", "leverage", "conviction") for end in ("low", "high")]
+RANGED = ("support", "confidence", "lift", "leverage", "conviction")
+ENDS = [f"{metric}_{end}" for metric in RANGED for end in ("low", "high")]
 
 
 def rules(release: Release, metric: str = "confidence", min_threshold: Any = None, **options: Any) -> pd.DataFrame:

@@ -11,8 +11,9 @@ from privmine_plus.beliefs import Beliefs, in_public_order
 
 #: Items of pairs reach θ̂ with this probability.
 _ITEM_CHANCE = 0.3
-#: A pair needs a rarer item of so much of θ̂, or so much of θ̂ predicted by independence.
-_RARER, _PREDICTED = 0.7, 0.4
+#: A pair needs a rarer item of so much of θ̂, give or take its noise, or so much of θ̂ predicted by independence. Few
+#: pairs reach θ without a rarer item that is well above it, and every pair that is looked at costs all others noise.
+_RARER, _PREDICTED = 1.3, 0.4
 #: Longer itemsets grow from pairs that reach θ̂ with this probability, where so much of θ̂ is predicted.
 _PAIR_CHANCE, _GROWN = 0.15, 0.5
 #: At most so many pairs, longer itemsets, and attempts to join.
@@ -28,7 +29,8 @@ def promising_pairs(items: Beliefs) -> list[Itemset]:
     first, second = np.triu_indices(len(names), 1)
     rarer = np.minimum(means[first], means[second])
     predicted = means[first] * means[second] / threshold.total
-    worth = (rarer >= _RARER * threshold.theta) | (predicted >= _PREDICTED * threshold.theta)
+    enough = _RARER * items.likely_multiple * threshold.theta
+    worth = (rarer >= enough) | (predicted >= _PREDICTED * threshold.theta)
     first, second, predicted = first[worth], second[worth], predicted[worth]
     if len(first) > MOST_PAIRS:
         best = np.argsort(-predicted, kind="stable")[:MOST_PAIRS]

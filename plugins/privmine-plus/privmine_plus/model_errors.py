@@ -9,6 +9,9 @@ from privmine_plus.maxent import States
 
 #: What a pair model is off by itself, for each item beyond a pair: this part of √(c·(N − c)); an assumption.
 OWN_ERROR = 0.004
+#: What a standard deviation is stretched by: the model's itemsets were picked by the same noise that their counts have,
+#: and noise moves counts by more than to first order.
+STRETCH = 1.17
 #: Pairs and items are measured, so that there only the ridge makes the model differ from them.
 _LEAST_LENGTH = 0.1
 

@@ -7,7 +7,7 @@ from attrs import frozen
 
 from privmine.api import FloatArray, Itemset, NoisyCounts, itemset
 from privmine_plus.maxent import States, fitted_states
-from privmine_plus.model_errors import OWN_ERROR, noise_errors, own_spread
+from privmine_plus.model_errors import OWN_ERROR, STRETCH, noise_errors, own_spread
 from privmine_plus.model_top import top_itemsets, weights_of
 
 #: How many states of the items the model keeps.
@@ -62,7 +62,7 @@ class PairModel:
         """The model's counts with their standard deviations."""
         counts = self.supports(itemsets)
         own = OWN_ERROR**2 * own_spread(counts, itemsets, self.total)
-        errors = np.sqrt(self.noise_variances(itemsets) + own)
+        errors = STRETCH * np.sqrt(self.noise_variances(itemsets) + own)
         return NoisyCounts(itemsets, counts, errors, self.total, float(np.sqrt(self.total_variance)))
 
     def _places(self, itemsets: list[Itemset]) -> list[Itemset]:

@@ -37,6 +37,8 @@ _MOMENTS_PART = Fraction(25, 100)
 _PRECISE = 0.3
 #: So many times k of the model's itemsets are covered by bases.
 _COVERED = 1.2
+#: Where bins are too noisy to count by, this part of what is left tells how far the model is off, by so many bases.
+_CHECK_PART, _CHECK_BASES = Fraction(15, 100), 3
 #: What the intervals rest on, for the receipt.
 NOTES = (
     "Counts come from a model that was fitted to noisy counts of items and pairs. The intervals of items and pairs "
@@ -80,15 +82,16 @@ class PairMoments:
     """Measures the moments of pairs, fits a model to them, and releases what is frequent in the model.
 
     Where there are many transactions for the budget, the model's own error would outweigh noise. There the model only
-    says which itemsets matter; bases cover these, and their bins are counted, if that promises small errors.
+    says which itemsets matter; bases cover these, and their bins are counted, if that promises small errors. If it does
+    not, a few bins tell how far the model is off, so that its intervals are wide enough.
 
     Bias: counts are those of a model. They are drawn towards independent items by as much as noise hides how items
     depend on each other, and those of three items and more are right only as far as pairs tell them. Where bins were
     counted the model has a small weight, as far as the bins agree with it.
 
-    Privacy: one or two measurements of `MomentMatrix`, whose noise has the shape of the cone that moments lie in, or
-    one of them and one of bins (`BinCounts`), with all that is left of the budget. Which items and bases they measure,
-    and which of the two, follows from earlier noisy answers. Where no earlier stage measured the number of
+    Privacy: one or two measurements of `MomentMatrix`, whose noise has the shape of the cone that moments lie in, and
+    at most one of bins (`BinCounts`), with all that is left of the budget. Which items and bases they measure, and
+    which of these there are, follows from earlier noisy answers. Where no earlier stage measured the number of
     transactions, a Laplace measurement does.
     """
 
@@ -107,12 +110,25 @@ class PairMoments:
             return _wanted_counts(request, basis, fitted(items, totals, [_moments(items, curator)]))
         first = _moments(items, curator, price(request, left * _MOMENTS_PART))
         model = fitted(items, totals, [first])
-        found = model.top(round(_COVERED * request.k), request.max_length)
+        longest = request.max_length
+        found = model.top(round(_COVERED * request.k), longest)
         bases = best_cover(found)
-        if not bases or not _precise(request, curator, model.supports(found[: request.k])[-1], found, bases):
+        if bases and _precise(request, curator, model.supports(found[: request.k])[-1], found, bases):
+            return joined_counts(model, estimates(curator.measure(BinCounts(bases))), found, request.k, longest)
+        if not bases:
             return _wanted_counts(request, basis, fitted(items, totals, [first, _moments(items, curator)]))
-        bins = estimates(curator.measure(BinCounts(bases)))
-        return joined_counts(model, bins, found, request.k, request.max_length)
+        second = _moments(items, curator, price(request, affordable(request, curator) * (1 - _CHECK_PART)))
+        model = fitted(items, totals, [first, second])
+        checked = estimates(curator.measure(BinCounts(telling(bases, found))))
+        return joined_counts(model, checked, model.top(request.k, longest), request.k, longest)
+
+
+def telling(bases: tuple[Itemset, ...], itemsets: list[Itemset]) -> tuple[Itemset, ...]:
+    """The few bases that contain most of the itemsets; of equals the first."""
+    wanted = [frozenset(found) for found in itemsets]
+    contained = [sum(found.issubset(basis) for found in wanted) for basis in bases]
+    order = sorted(range(len(bases)), key=lambda place: (-contained[place], place))
+    return tuple(bases[place] for place in sorted(order[:_CHECK_BASES]))
 
 
 def _precise(

@@ -21,7 +21,7 @@ _SURE = 0.1
 #: This part of the first k is expected among the candidates.
 _EXPECTED = 0.8
 #: Intervals are stretched: that of sure counts for its tails, others for what θ̂, their yardstick, may be off.
-_SURE_STRETCH, _THETA_DOUBT = 1.05, 2.0
+_SURE_STRETCH, _THETA_DOUBT = 1.05, 0.5
 
 
 @cache
@@ -107,4 +107,5 @@ def released(found: Beliefs, bins: BinEstimates | None, k: int) -> NoisyCounts:
         laws=laws,
         law_of=np.arange(len(laws)),
         total_law=total_law,
+        believed=bins is None,
     )

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from attrs import evolve
-from privmine_plus.bins_and_model import own_error
+from privmine_plus.bins_and_model import joined_counts, own_error
 from privmine_plus.maxent import fitted_states, thinned
 from privmine_plus.model_errors import OWN_ERROR, noise_errors, own_spread
 from privmine_plus.model_top import top_itemsets, weights_of
@@ -228,16 +228,16 @@ def test_bins_are_counted_where_they_are_precise():
 
 
 def test_few_transactions_are_left_to_the_model():
-    """Where bins would be all noise, the whole rest buys moments; where they disappoint, it buys moments again."""
+    """Where bins would be all noise, all the rest buys moments; where they disappoint, most of it buys them again."""
     data = Transactions.from_lists(ROWS * 10, items=list(range(6)))
     asked = mine(data, k=12, epsilon=1, method="plus", simulate=True, seed=1).receipt.charges
     assert [charge.query.split()[0] for charge in asked] == ["supports", "moments"]
     # Of 17 items there are too many itemsets to cover, then too few transactions that have them.
     many = Transactions.from_lists([list(range(17))] * 50_000, items=list(range(17)))
     rare = Transactions.from_lists([[0, 1], [2]] * 50 + [[]] * 60_000, items=list(range(17)))
-    for data, k in ((many, 2000), (rare, 400)):
+    for data, k, bins in ((many, 2000, []), (rare, 400, ["bins"])):
         receipt = mine(data, k=k, epsilon=1, method="plus", simulate=True, seed=1).receipt
-        assert [charge.query.split()[0] for charge in receipt.charges] == ["supports", "moments", "moments"]
+        assert [charge.query.split()[0] for charge in receipt.charges] == ["supports", "moments", "moments", *bins]
         assert receipt.spent == receipt.cost
 
 
@@ -253,9 +253,35 @@ def test_two_measurements_of_moments_count_by_their_precision():
 
 def test_own_error_is_what_noise_does_not_explain():
     """Differences of the size of their noise leave the least error; larger ones are the model's."""
-    spread = np.full(400, 10_000.0)
-    assert own_error(np.full(400, 5.0), np.full(400, 25.0), spread) == OWN_ERROR
-    assert own_error(np.full(400, 13.0), np.full(400, 25.0), spread) == pytest.approx(0.12)
+    spread, many = np.full(40_000, 10_000.0), np.full(40_000, 1.0)
+    assert own_error(5 * many, 25 * many, spread) == pytest.approx(OWN_ERROR, rel=0.5)
+    assert own_error(13 * many, 25 * many, spread) == pytest.approx(0.12, rel=0.01)
+    assert own_error(many[:0], many[:0], many[:0]) == OWN_ERROR
+
+
+def test_own_error_is_larger_where_noise_may_hide_more():
+    """Few noisy itemsets cannot tell a good model from a bad one; precise ones outweigh them."""
+    few = np.full(20, 1.0)
+    assert own_error(50 * few, 2500 * few, 10_000 * few) > 0.2
+    differences, variances = np.concatenate([50 * few, few]), np.concatenate([2500 * few, few])
+    assert own_error(differences, variances, np.full(40, 10_000.0)) < 0.01
+
+
+def test_bins_of_a_part_tell_how_far_the_model_is_off_elsewhere():
+    """Itemsets without bins have the model's counts, with the error that the bins have told."""
+    noise = SimpleNamespace(variance=100.0, diagonal_variance=100.0)
+    answer = SimpleNamespace(values=np.array([1000.0, *[0.0] * 6]), noise=noise)
+    model = fitted((0, 1, 2), [(1000.0, 0.0)], [answer])
+    itemsets = model.top(7, None)
+
+    def errors(triple):
+        """The standard errors where the model says 125 for the triple, and the bins something else."""
+        bins = SimpleNamespace(counts={(0, 1, 2): triple}, variance=lambda _: 4.0, law=lambda _: None)
+        joined = joined_counts(model, bins, itemsets, 7, None)
+        return dict(zip(joined.itemsets, joined.standard_errors.tolist(), strict=True))
+
+    assert errors(20.0)[0, 1] > 2 * errors(125.0)[0, 1] > 0
+    assert errors(20.0)[0, 1, 2] == pytest.approx(2.0, rel=0.1)
 
 
 def test_data_of_too_few_items_for_k_is_not_dense():

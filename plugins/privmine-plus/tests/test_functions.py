@@ -104,6 +104,8 @@ def test_pairs_need_likely_items():
     """Pairs of items that reach θ̂ are worth a look; rare items are not."""
     found = promising_pairs(beliefs({(7,): 300, (3,): 200, (5,): 20}))
     assert found == [(3, 7)]
+    # 1.3·(100 − 1) = 128.7 of the rarer item, or 40 by independence; items of 100 alone are not enough.
+    assert promising_pairs(beliefs({(1,): 300, (2,): 125, (3,): 132}, total=10_000.0)) == [(1, 3)]
 
 
 def test_longer_itemsets_grow_from_likely_pairs():
@@ -157,6 +159,7 @@ def test_sure_counts_are_released_as_measured():
     assert sure.counts.tolist() == [210.0]
     vague = Beliefs(Threshold(100.0, 1.0, 1000.0, None), ((1,),), log_prior(np.ones(1)), np.zeros(1), np.array([1e9]))
     found = released(vague, None, 1)
+    assert found.believed
     assert 0 < found.counts[0] < 6 * 100
     assert found.laws[0].half_width(0.99) <= GRID[-1] * 100
 

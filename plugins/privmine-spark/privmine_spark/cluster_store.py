@@ -15,15 +15,15 @@ from typing import Any
 from weakref import finalize
 
 import numpy as np
-import pyarrow as pa
 
 from privmine.api import DataError, IntArray, Itemset, Itemsets, MemoryStore, PrivmineWarning, Rows, Store
-from privmine_spark.packed_rows import added, stores_of
+from privmine_spark.packed_rows import PackedRow, added, stores_of
 from privmine_spark.problems import CHANGED
 from privmine_spark.quiet import Quiet
 
-#: What a partition answers: how many transactions it has, their digest, and the sums that are not 0.
-_SUMS = "failed int, count long, digest long, positions binary, sums binary"
+#: What a partition answers: whether it failed, how many transactions it has, their digest, where its sums are not 0,
+#: and these sums. No positions: the sums are all there.
+_Sums = tuple[int, int, int, bytes, bytes]
 #: How many bytes of sums the driver collects at most, and an executor at a time.
 _COLLECTED_BYTES = 1 << 28
 _INT64 = np.iinfo(np.int64).max
@@ -32,33 +32,36 @@ _FAILED, _NO_MODULE = 1, 2
 
 
 class SparkStore(Store):
-    """Transactions in the packed rows of a Spark frame.
+    """Transactions in packed rows that Spark keeps.
+
+    They are an RDD of what Python pickles, not a frame: executors hand the bytes to Python as they are, where a frame
+    is planned, compiled and converted to Arrow in each pass.
 
     Privacy: it holds sets, at most `Unit.baskets` of a unit, as `making_rows` packs them. `MemoryStore` clips what is
     summed, on the executors. What this store returns is exact and for the curator only. An answer that was counted on
     other rows than those that were read is refused: one unit could have more rows in it than it had then.
     """
 
-    def __init__(self, frame: Any, item_count: int, count: int, digest: int, partitions: int) -> None:
-        """Count on a frame of packed rows.
+    def __init__(self, session: Any, rows: Any, item_count: int, count: int, digest: int) -> None:
+        """Count on packed rows.
 
         Args:
-            frame: the packed rows, which Spark keeps.
+            session: the session of Spark.
+            rows: an RDD of `PackedRow`, which Spark keeps.
             item_count: the size of the universe.
             count: how many transactions there are.
             digest: the sum of the digests.
-            partitions: how many partitions the frame has.
         """
-        self._frame = frame
+        self._packed = rows
         self._item_count = item_count
         self._count, self._digest = count, digest
-        self._partitions = partitions
-        self._quiet = Quiet(frame.sparkSession)
+        self._partitions = max(rows.getNumPartitions(), 1)
+        self._quiet = Quiet(session)
         #: Without transactions: it checks questions, and its answers have the form of all answers.
         self._empty = MemoryStore(Rows.of(np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.int32)), item_count)
         self._item_supports: IntArray | None = None
         self._mined: dict[int | None, tuple[int, Itemsets, IntArray]] = {}
-        self._let_go = finalize(self, _unpersist, frame)
+        self._let_go = finalize(self, _unpersist, rows)
         self._let_go.atexit = False  # the session ends by itself
 
     @property
@@ -158,14 +161,12 @@ class SparkStore(Store):
 
         # Here, since Spark would print what is wrong with a function that cannot be sent.
         question = cloudpickle.dumps((method, arguments))
-        sums = self._frame.select("digest", "lengths", "items").mapInArrow(
-            _part_sums(question, size, self._item_count), _SUMS
-        )
+        sums = self._packed.mapPartitions(_part_sums(question, size, self._item_count))
         for parts in _levels(self._partitions, 8 * size):
-            sums = sums.repartition(parts).mapInArrow(_added_sums(size), _SUMS)
+            sums = spread(sums, parts).mapPartitions(_added_sums(size))
         found = _Total(size)
-        for batch in sums.toArrow().to_batches():
-            found.add_rows(batch)
+        for answer in sums.collect():
+            found.add_sums(answer)
         return found
 
     def _checked(self, found: _Total) -> IntArray:
@@ -210,45 +211,32 @@ class _Total:
             after = np.where(wrapped, np.where(sums > 0, _INT64, -_INT64), after)
         self.sums[positions] = after
 
-    def add_rows(self, batch: pa.RecordBatch) -> None:
-        columns = (batch.column(name) for name in ("failed", "count", "digest", "positions", "sums"))
-        for failed, count, digest, positions, sums in zip(*columns, strict=True):
-            self.failed = max(self.failed, failed.as_py())
-            numbers = np.frombuffer(sums.as_buffer(), dtype=np.int64)
-            # All of them, where few are 0.
-            dense = len(numbers) == self._size and not len(positions.as_buffer())
-            places = np.arange(self._size) if dense else np.frombuffer(positions.as_buffer(), dtype=np.int32)
-            self.add(count.as_py(), digest.as_py(), places, numbers)
+    def add_sums(self, answer: _Sums) -> None:
+        failed, count, digest, positions, sums = answer
+        self.failed = max(self.failed, failed)
+        numbers = np.frombuffer(sums, dtype=np.int64)
+        # All of them, where few are 0.
+        dense = len(numbers) == self._size and not positions
+        places = np.arange(self._size) if dense else np.frombuffer(positions, dtype=np.int32)
+        self.add(count, digest, places, numbers)
 
-    def batch(self) -> pa.RecordBatch:
+    def answer(self) -> _Sums:
         places = np.flatnonzero(self.sums)
         if 3 * len(places) > 2 * self._size or self._size > np.iinfo(np.int32).max:
             positions, sums = b"", self.sums
         else:
             positions, sums = places.astype(np.int32).tobytes(), self.sums[places]
-        return pa.RecordBatch.from_arrays(
-            [
-                pa.array([self.failed], pa.int32()),
-                pa.array([self.count], pa.int64()),
-                pa.array([self.digest], pa.int64()),
-                pa.array([positions], pa.binary()),
-                pa.array([sums.tobytes()], pa.binary()),
-            ],
-            names=["failed", "count", "digest", "positions", "sums"],
-        )
+        return self.failed, self.count, self.digest, positions, sums.tobytes()
 
 
-_Work = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
-
-
-def _part_sums(question: bytes, size: int, item_count: int) -> _Work:
+def _part_sums(question: bytes, size: int, item_count: int) -> Callable[[Iterator[PackedRow]], Iterator[_Sums]]:
     """Makes a function that counts the packed rows of a partition."""
 
-    def work(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def work(rows: Iterator[PackedRow]) -> Iterator[_Sums]:
         total = _Total(size)
         try:
             method, arguments = pickle.loads(question)  # noqa: S301 - it comes from the driver, as the function does
-            for store, digest in stores_of(batches, item_count):
+            for store, digest in stores_of(rows, item_count):
                 answer = getattr(store, method)(*arguments)
                 sums = np.concatenate(answer) if isinstance(answer, list) else answer
                 total.add(store.count(), digest, np.arange(size), sums)
@@ -256,24 +244,33 @@ def _part_sums(question: bytes, size: int, item_count: int) -> _Work:
             total.failed = _NO_MODULE
         except Exception:  # noqa: BLE001 - what it says may quote data, and Spark would log it
             total.failed = _FAILED
-        yield total.batch()
+        yield total.answer()
 
     return work
 
 
-def _added_sums(size: int) -> _Work:
+def _added_sums(size: int) -> Callable[[Iterator[_Sums]], Iterator[_Sums]]:
     """Makes a function that adds up the sums of several partitions."""
 
-    def work(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def work(answers: Iterator[_Sums]) -> Iterator[_Sums]:
         total = _Total(size)
         try:
-            for batch in batches:
-                total.add_rows(batch)
+            for answer in answers:
+                total.add_sums(answer)
         except Exception:  # noqa: BLE001 - as above
             total.failed = _FAILED
-        yield total.batch()
+        yield total.answer()
 
     return work
+
+
+def spread(rows: Any, partitions: int) -> Any:
+    """The elements of an RDD dealt out evenly to so many partitions, always in the same way."""
+
+    def numbered(place: int, elements: Iterator[Any]) -> Iterator[tuple[int, Any]]:
+        return ((place + number, element) for number, element in enumerate(elements))
+
+    return rows.mapPartitionsWithIndex(numbered).partitionBy(partitions, int).values()
 
 
 def _levels(partitions: int, sum_bytes: int) -> Iterable[int]:
@@ -283,6 +280,6 @@ def _levels(partitions: int, sum_bytes: int) -> Iterable[int]:
         yield partitions
 
 
-def _unpersist(frame: Any) -> None:
+def _unpersist(rows: Any) -> None:
     with suppress(Exception):  # the session may have ended
-        frame.unpersist()
+        rows.unpersist()

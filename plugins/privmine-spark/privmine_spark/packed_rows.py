@@ -6,7 +6,8 @@ packed rows. The sum of all digests tells whether Spark has computed the same da
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -60,25 +61,54 @@ def _batch(problem: int, count: int, entries: int, digest: int, lengths: bytes, 
     )
 
 
-def stores_of(batches: Iterable[pa.RecordBatch], item_count: int) -> Iterator[tuple[MemoryStore, int]]:
+class PackedRow(NamedTuple):
+    """A packed row as Spark keeps it: what Python pickles at once and reads without a copy.
+
+    Attributes:
+        problem: a number of `problems`, 0 for none.
+        count: how many transactions there are.
+        entries: how many items all transactions have.
+        digest: the sum of the digests of the transactions.
+        lengths: how many items each transaction has, as 32-bit numbers.
+        items: the items of all transactions, as 32-bit numbers.
+    """
+
+    problem: int
+    count: int
+    entries: int
+    digest: int
+    lengths: bytes
+    items: bytes
+
+
+def pickled_rows(rows: Iterable[Sequence[Any]]) -> Iterator[PackedRow]:
+    """Packed rows as they are kept; a frame has changeable arrays of bytes, which are slow to pickle."""
+    for *numbers, lengths, items in rows:
+        yield PackedRow(*numbers, bytes(lengths), bytes(items))
+
+
+def stores_of(rows: Iterable[PackedRow], item_count: int) -> Iterator[tuple[MemoryStore, int]]:
     """Stores in memory of the transactions in packed rows, some at a time, each with its digest."""
     lengths: list[IntArray] = []
     items: list[NDArray[np.int32]] = []
     digest = entries = 0
-    for batch in batches:
-        columns = (batch.column(name) for name in ("lengths", "items", "digest"))
-        for length, item, part in zip(*columns, strict=True):
-            lengths.append(np.frombuffer(length.as_buffer(), dtype=np.int32))
-            items.append(np.frombuffer(item.as_buffer(), dtype=np.int32))
-            digest, entries = digest + part.as_py(), entries + len(items[-1]) + len(lengths[-1])
-            if entries >= COUNTED_ITEMS:
-                yield _store(lengths, items, item_count), digest
-                lengths, items, digest, entries = [], [], 0, 0
+    for row in rows:
+        lengths.append(np.frombuffer(row.lengths, dtype=np.int32))
+        items.append(np.frombuffer(row.items, dtype=np.int32))
+        digest, entries = digest + row.digest, entries + len(items[-1]) + len(lengths[-1])
+        if entries >= COUNTED_ITEMS:
+            yield _store(lengths, items, item_count), digest
+            lengths, items, digest, entries = [], [], 0, 0
     if lengths:
         yield _store(lengths, items, item_count), digest
 
 
 def _store(lengths: list[IntArray], items: list[NDArray[np.int32]], item_count: int) -> MemoryStore:
     offsets = np.zeros(sum(map(len, lengths)) + 1, dtype=np.int64)
-    np.cumsum(np.concatenate(lengths), out=offsets[1:])
-    return MemoryStore(Rows.of(offsets, np.concatenate(items)), item_count)
+    np.cumsum(_joined(lengths), out=offsets[1:])
+    return MemoryStore(Rows.of(offsets, _joined(items)), item_count)
+
+
+def _joined(parts: list[Any]) -> Any:
+    """One array of all, without a copy where there is one only."""
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)

@@ -10,10 +10,10 @@ import pyarrow as pa
 from attrs import evolve, frozen
 
 from privmine.api import Origin, Transactions, Unit, Universe, label_salts
-from privmine_spark.cluster_store import SparkStore
+from privmine_spark.cluster_store import SparkStore, spread
 from privmine_spark.labels_in import shipped
 from privmine_spark.making_rows import MESSAGES, Recipe, distinct_labels, from_buckets, row_by_row, to_buckets
-from privmine_spark.packed_rows import COUNTED_ITEMS, PACKED, PACKED_ITEMS, added
+from privmine_spark.packed_rows import COUNTED_ITEMS, PACKED, PACKED_ITEMS, PackedRow, added, pickled_rows
 from privmine_spark.plans import ASSUMED, guesses
 from privmine_spark.problems import NO_ITEM, NO_TRANSACTION, NO_UNIT, data_error
 from privmine_spark.quiet import Quiet
@@ -111,17 +111,17 @@ def _store(chosen: Any, recipe: Recipe, roles: Roles, item_count: int) -> SparkS
         recipe = evolve(recipe, buckets=buckets)
         messages = chosen.mapInArrow(to_buckets(recipe), MESSAGES).repartition(buckets, "bucket")
         frame = messages.sortWithinPartitions("bucket").mapInArrow(from_buckets(recipe), PACKED)
-    frame, found = _kept(frame)
+    rows, found = _kept(frame.rdd.mapPartitions(pickled_rows))
     named = dict(zip((NO_ITEM, NO_TRANSACTION, NO_UNIT), _column_names(roles), strict=True))
     if found.problem:
-        frame.unpersist()
+        rows.unpersist()
         raise data_error(found.problem, named)
     wanted = _partition_count(found.entries + found.count, parallelism)
     if not found.is_even(wanted):
-        spread, again = _kept(frame.repartition(wanted))
-        frame.unpersist()
-        frame, found = spread, evolve(again, digest=found.digest, count=found.count)
-    return SparkStore(frame, item_count, found.count, found.digest, max(found.partitions, 1))
+        uneven = rows
+        rows, _ = _kept(spread(uneven, wanted))
+        uneven.unpersist()
+    return SparkStore(chosen.sparkSession, rows, item_count, found.count, found.digest)
 
 
 def _column_names(roles: Roles) -> Iterator[str]:
@@ -157,25 +157,29 @@ class _Found:
         return len(self.sizes) >= wanted and max(self.sizes) <= 2 * ideal and self.partitions <= 4 * wanted
 
 
-def _kept(frame: Any) -> tuple[Any, _Found]:
+def _kept(rows: Any) -> tuple[Any, _Found]:
     """Have Spark compute packed rows once and keep them; what is in them."""
     from pyspark import StorageLevel
-    from pyspark.sql import functions
 
-    kept = frame.persist(StorageLevel.MEMORY_AND_DISK)
-    place = functions.spark_partition_id().alias("place")
-    told = kept.select("problem", "count", "entries", "digest", place).toArrow().to_pydict()
-    sizes: dict[int, int] = {}
-    for where, count, entries in zip(told["place"], told["count"], told["entries"], strict=True):
-        sizes[where] = sizes.get(where, 0) + count + entries
+    kept = rows.persist(StorageLevel.MEMORY_AND_DISK)
+    told = kept.mapPartitions(_contents).collect()
     return kept, _Found(
-        max(told["problem"], default=0),
-        sum(told["count"]),
-        sum(told["entries"]),
-        added(told["digest"]),
-        tuple(sizes.values()),
-        kept._jdf.queryExecution().toRdd().getNumPartitions(),  # noqa: SLF001 - without making Python's rows of it
+        max((problem for problem, *_ in told), default=0),
+        sum(count for _, count, *_ in told),
+        sum(entries for _, _, entries, _ in told),
+        added(digest for *_, digest in told),
+        tuple(count + entries for _, count, entries, _ in told if count),
+        kept.getNumPartitions(),
     )
+
+
+def _contents(rows: Iterator[PackedRow]) -> Iterator[tuple[int, int, int, int]]:
+    """The problem, the transactions, the items and the digest of a partition."""
+    problem = count = entries = digest = 0
+    for row in rows:
+        problem = max(problem, row.problem)
+        count, entries, digest = count + row.count, entries + row.entries, digest + row.digest
+    yield problem, count, entries, added([digest])
 
 
 def _partition_count(size: int, parallelism: int) -> int:

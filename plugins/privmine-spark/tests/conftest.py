@@ -56,7 +56,7 @@ def held():
     def rows_of(store):
         parts = [store]
         if isinstance(store, SparkStore):
-            parts = [part for part, _ in stores_of(store._frame.toArrow().to_batches(), store.item_count)]
+            parts = [part for part, _ in stores_of(store._packed.collect(), store.item_count)]
         found = []
         for part in parts:
             items, bounds = part.rows.items.tolist(), part.rows.offsets.tolist()

@@ -33,6 +33,7 @@ def test_an_executor_that_dies_changes_nothing(told) -> None:
     """In the middle of a pass of a release, and again in one that is charged: same release, one charge."""
     found = told["killed"]
     assert found["same"]
+    assert found["same_paid"]
     assert found["killed"] == 2
     assert found["gone"]
     assert found["charges"] == [["2", "finished"]]

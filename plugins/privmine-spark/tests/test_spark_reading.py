@@ -252,6 +252,6 @@ def test_skewed_partitions_are_spread(session, monkeypatch) -> None:
     monkeypatch.setattr("privmine_spark.reading._WORTH_ITEMS", 100)
     frame = session.createDataFrame([([number % 7, 9],) for number in range(2000)], "items array<int>").coalesce(1)
     store = pm.read(frame, item="items").store
-    sizes = [sum(1 for _ in part) for part in store._frame.rdd.glom().collect()]
+    sizes = [sum(1 for _ in part) for part in store._packed.glom().collect()]
     assert len(sizes) == 2
     assert store.item_supports()[-1] == 2000

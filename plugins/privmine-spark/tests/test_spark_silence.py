@@ -81,7 +81,7 @@ def test_texts_that_are_no_texts_are_not_quoted(session, nothing_said) -> None:
     fails(nothing_said, DataError, lambda: pm.read(frame, transaction="id", item="product"))
 
 
-def test_an_error_in_a_query_keeps_its_charge(session, functions, nothing_said, tmp_path) -> None:
+def test_an_error_in_a_query_keeps_its_charge(session, nothing_said, tmp_path) -> None:
     """The session ends in the midst of a run: a query error, and the ledger keeps what was charged."""
     frame = session.createDataFrame([([SECRET, "b"],)] * 30, "items array<string>")
     data = pm.read(frame, item="items")
@@ -92,7 +92,7 @@ def test_an_error_in_a_query_keeps_its_charge(session, functions, nothing_said, 
 
     def broken(method, *arguments):
         if method != "item_supports":
-            store._frame = store._frame.withColumn("lengths", functions.expr(f"cast('{SECRET}' as int)"))
+            store._packed = store._packed.map(lambda row: int(SECRET))
         return asked(method, *arguments)
 
     store._ask = broken

@@ -10,10 +10,10 @@ contain X, then the noise of X and of Y has the covariance
 Of W, A, C and N all unions are released, so that u and with it each covariance follows from the standard errors:
 2^−|C|·Var(A) for W and A, 2^−|X|·Var(N) for X and N, and 2^−|W|·Var(A)·Var(C)/Var(W) for A and C.
 
-A confidence is a ratio P/Q of noisy numbers, and a lift nearly so, with Q = A·C/N. Those r belong to its interval for
-which P − r·Q is within the noise that it has (Fieller): that stays right where Q is small and a ratio is lopsided. The
-width of the noise is that of the count of W, which has the largest part in it; of products of two noises nothing is
-counted.
+Support and confidence are ratios P/Q of noisy numbers, and a lift nearly so, with Q = A·C/N. Those r belong to an
+interval for which P − r·Q is within the noise that it has (Fieller): that stays right where Q is small and a ratio is
+lopsided. The width of the noise is that of the count of W, which has the largest part in it; of products of two noises
+nothing is counted.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from privmine.release.release import Release
 
 #: The metrics that have intervals.
-WITH_INTERVALS = ("confidence", "lift", "leverage", "conviction")
+WITH_INTERVALS = ("support", "confidence", "lift", "leverage", "conviction")
 #: Of the rules that are shown, at most this share is expected to owe its place to noise.
 FALSE_SHARE = 0.025
 #: In place of a standard error of 0.
@@ -140,6 +140,7 @@ class Certainty:
         w, a, c, n = self._w, self._a, self._c, self._n
         expected, by_chance = self._expected()
         ratios = {
+            "support": self._ratio(w, np.full_like(w, n), (1, 0, 0, 0), (0, 0, 0, 1)),
             "confidence": self._ratio(w, a, (1, 0, 0, 0), (0, 1, 0, 0)),
             "lift": self._ratio(w, expected, (1, 0, 0, 0), by_chance),
         }
@@ -152,7 +153,11 @@ class Certainty:
         least, most = np.maximum(inverse.end(high, -1), 0.0), np.maximum(inverse.end(low, 1), 0.0)
         with np.errstate(divide="ignore"):
             found["conviction"] = (1 / most, 1 / least)
-        ranges = {"confidence": (0, 1), "lift": (0, np.inf), "leverage": (-0.25, 0.25), "conviction": (0, np.inf)}
+        ranges = {
+            **dict.fromkeys(("support", "confidence"), (0, 1)),
+            **dict.fromkeys(("lift", "conviction"), (0, np.inf)),
+            "leverage": (-0.25, 0.25),
+        }
         return {name: tuple(np.clip(ends, *ranges[name]) for ends in found[name]) for name in WITH_INTERVALS}  # type: ignore[misc]
 
     def _expected(self) -> tuple[FloatArray, tuple[Any, ...]]:
