@@ -221,3 +221,17 @@ def test_rank_gaps_are_those_of_the_definition(
     threshold = (supports + [0] * 16)[rank - 1]
     expected = [-abs((singles + [0] * 6)[j - 1] - threshold) for j in range(low, high + 1)]
     assert queries.RankGap(rank, low, high, max_length).evaluate(store).tolist() == expected
+
+
+@pytest.mark.parametrize("wrong", [0, -1, True, 1.5, "2"], ids=repr)
+def test_ranks_are_whole_numbers_from_1(wrong: object) -> None:
+    """There is no rank 0, and a truth value is no rank."""
+    for made in (
+        lambda: queries.RankSupport(wrong),
+        lambda: queries.RankGap(wrong, 1, 2),
+        lambda: queries.RankGap(1, wrong, 2),
+        lambda: queries.RankGap(1, 1, wrong),
+        lambda: queries.RankAtFrequency(Fraction(1), wrong),
+    ):
+        with pytest.raises(InputError):
+            made()
