@@ -726,3 +726,23 @@ def test_tail_members_are_named_where_they_were_drawn() -> None:
     query = TruncatedSupports(k=1, max_length=2, item_count=3, gamma=1)
     chosen = make_curator(make_access(noise)).choose(query, 3, cost(1, 2)).chosen
     assert chosen == ((2,), (0,), (0, 2))
+
+
+def test_an_error_names_the_query_that_failed() -> None:
+    """Of a measurement and of a selection, so that its author knows where to look."""
+
+    class Broken(SimulatedNoise):
+        def _fail(self, *_arguments, **_options):
+            raise ValueError("secret")
+
+        add = select = noisy_top = _fail
+
+    for ask in (lambda curator: curator.measure(ItemSupports(3)), lambda curator: curator.choose(ItemSupports(3), 1)):
+        with pytest.raises(QueryError, match="The query 'supports of 3 items' failed"):
+            ask(make_curator(make_access(Broken(0))))
+
+
+def test_a_rate_is_for_one_draw_by_default() -> None:
+    """As `choose` is."""
+    curator = make_curator(make_access())
+    assert curator.rate_for(RankGap(2, 1, 3)) == curator.rate_for(RankGap(2, 1, 3), 1)

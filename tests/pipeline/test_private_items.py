@@ -356,6 +356,13 @@ def test_an_item_of_weight_0_is_never_named() -> None:
     assert (answer.values.tolist(), answer.noise, answer.stage) == ([10**9 + 7, 10**9 + 1], found.noise, "find_items")
 
 
+def test_a_transaction_of_a_thousand_items_has_weights() -> None:
+    """The last one that counts; each of its items gets ⌊4096/√1000⌋."""
+    weights = ItemWeights().weights.tolist()
+    assert (len(weights), weights[0], weights[1], weights[2], weights[1000]) == (1001, 0, 4096, 2896, 129)
+    assert ItemWeights(2) == ItemWeights(2) != ItemWeights(3)
+
+
 def test_an_item_is_named_from_the_threshold_on() -> None:
     """One below is not named."""
     _, access = find([5], lambda values: values)

@@ -37,6 +37,7 @@ ANSWERS: list[tuple[queries.Query, list[int]]] = [
     (queries.RankGap(rank=4, low=2, high=3, max_length=1), [-2, -1]),
     (queries.RankSupport(rank=5), [2]),
     (queries.RankAtFrequency(Fraction(2, 5), 7), [-5, 0, 0, 0, 0, -5, -5]),
+    (queries.RankAtFrequency(Fraction(2, 5), 5, max_length=1), [-5, 0, 0, -5, -10]),
     (queries.RankSupport(rank=5, max_length=1), [0]),
     (queries.ItemCutoff(rank=1, low=1, high=4), [0, 0, -1, -2]),
     (queries.ItemCutoff(rank=5, low=2, high=3, max_length=1), [-2, -1]),
@@ -107,6 +108,7 @@ def test_the_declared_sensitivity(query: queries.Query, norms: tuple[int, int, i
         (queries.PairSupports((4, 0, 2)), [(0, 2), (0, 4), (2, 4)]),
         (queries.Supports([(), (1, 0)]), [(), (0, 1)]),
         (queries.RankGap(2, 3, 5), [3, 4, 5]),
+        (queries.RankAtFrequency(Fraction(1, 3), 4), [1, 2, 3, 4]),
         (queries.ItemCutoff(2, 3, 5), [3, 4, 5]),
         (queries.LengthHistogram(2), [0, 1, 2]),
         (
@@ -190,7 +192,7 @@ def test_scores_cannot_wrap_around() -> None:
     """A transaction more would throw them from one end of 64 bits to the other, whatever the sensitivity says."""
     finest = queries.RankAtFrequency(Fraction(1, 10**6), 1)
     assert finest.evaluate(STORE).tolist() == [-3 * 10**6 + 5]
-    for theta in (Fraction(1, 2**62), Fraction(0.3), 0, Fraction(-1, 2), Fraction(3, 2)):
+    for theta in (Fraction(1, 2**62), Fraction(1, 10**6 + 1), 0, 1, 0.5, Fraction(0), Fraction(-1, 2), Fraction(3, 2)):
         with pytest.raises(InputError, match="more than 0 and at most 1, with a denominator of at most"):
             queries.RankAtFrequency(theta, 1)
     largest = queries.ItemCutoff(rank=1, low=1, high=4, penalties=[0, 2**61, -(2**61), 0])
@@ -219,3 +221,17 @@ def test_rank_gaps_are_those_of_the_definition(
     threshold = (supports + [0] * 16)[rank - 1]
     expected = [-abs((singles + [0] * 6)[j - 1] - threshold) for j in range(low, high + 1)]
     assert queries.RankGap(rank, low, high, max_length).evaluate(store).tolist() == expected
+
+
+@pytest.mark.parametrize("wrong", [0, -1, True, 1.5, "2"], ids=repr)
+def test_ranks_are_whole_numbers_from_1(wrong: object) -> None:
+    """There is no rank 0, and a truth value is no rank."""
+    for made in (
+        lambda: queries.RankSupport(wrong),
+        lambda: queries.RankGap(wrong, 1, 2),
+        lambda: queries.RankGap(1, wrong, 2),
+        lambda: queries.RankGap(1, 1, wrong),
+        lambda: queries.RankAtFrequency(Fraction(1), wrong),
+    ):
+        with pytest.raises(InputError):
+            made()
