@@ -88,7 +88,9 @@ def share_of(release: Release, found: FrequentItemset) -> NoisyShare:
     own = found.standard_error
     law = found.law or NormalLaw(own)
     selection = release.selection
-    known = selection is not None and selection.cutoff is not None and not selection.by_estimates
+    # Means of beliefs allow for the choice already.
+    allowed_for = selection is None or selection.by_estimates or selection.believed
+    known = not allowed_for and selection is not None and selection.cutoff is not None
     return NoisyShare(
         value,
         tail_of(law),
