@@ -100,6 +100,16 @@ class PairMoments:
         self, request: Request, basis: BasisSet, curator: Curator, answers: tuple[Answer, ...]
     ) -> NoisyCounts:
         """Measure and fit; see `Stages.reconstruct_counts`."""
+        from threadpoolctl import threadpool_limits  # Only here: commands that fit no model start without it.
+
+        # With more threads numpy's BLAS would add up in an order that depends on how many cores there are, and its
+        # threads would wait for each other longer than they compute.
+        with threadpool_limits(limits=1, user_api="blas"):
+            return self._measured_and_fitted(request, basis, curator, answers)
+
+    def _measured_and_fitted(
+        self, request: Request, basis: BasisSet, curator: Curator, answers: tuple[Answer, ...]
+    ) -> NoisyCounts:
         items = items_of(basis)
         totals = known_totals(request, answers)
         if not totals:

@@ -16,6 +16,7 @@ from privmine_plus.model_top import top_itemsets, weights_of
 from privmine_plus.noisy_items import draw_error, items_share, penalties
 from privmine_plus.pair_moments import combined, fitted, items_of
 from privmine_plus.regime import MOST_ITEMS, Threshold
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from privmine import Pipeline, Transactions, mine
 from privmine.api import BasisSet, Unit
@@ -239,6 +240,21 @@ def test_few_transactions_are_left_to_the_model():
         receipt = mine(data, k=k, epsilon=1, method="plus", simulate=True, seed=1).receipt
         assert [charge.query.split()[0] for charge in receipt.charges] == ["supports", "moments", "moments", *bins]
         assert receipt.spent == receipt.cost
+
+
+def test_a_model_is_fitted_by_one_thread(monkeypatch):
+    """Otherwise sums, and so simulated releases, would depend on how many cores there are."""
+    seen = []
+
+    def noted(*arguments):
+        seen.extend(found["num_threads"] for found in threadpool_info() if found["user_api"] == "blas")
+        return fitted(*arguments)
+
+    monkeypatch.setattr("privmine_plus.pair_moments.fitted", noted)
+    with threadpool_limits(limits=2, user_api="blas"):
+        mine(Transactions.from_lists(ROWS, items=list(range(6))), 10, 1, method="plus", simulate=True, seed=1)
+    assert seen
+    assert set(seen) == {1}
 
 
 def test_two_measurements_of_moments_count_by_their_precision():
