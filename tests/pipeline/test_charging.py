@@ -279,7 +279,7 @@ def test_a_password_is_no_part_of_what_names_a_source() -> None:
 def test_the_log_says_what_was_read_for_whom_it_was_paid_and_with_which_delta(tmp_path) -> None:
     """All that a run was told: δ beside ε, the name of the file, the account that pays, the part of the people."""
     ledger = Ledger(tmp_path / "budget.db")
-    ledger.init("orders", 3, "1e-5")
+    ledger.init("orders", 3, "1e-5", composition="sums")
     ledger.grant("orders", "ada", 1, "2e-6")
     ledger.grow("orders", "new", "june", 3, "1e-5")
     data = orders(tmp_path / "june.csv", "1,a", "1,b", items=["a", "b"])
@@ -293,7 +293,7 @@ def test_the_log_says_what_was_read_for_whom_it_was_paid_and_with_which_delta(tm
 def test_private_items_are_another_list_of_items(tmp_path) -> None:
     """What is found under noise and what is taken from the data are told apart by the ledger."""
     ledger = Ledger(tmp_path / "budget.db")
-    ledger.init("orders", 3, "1e-5")
+    ledger.init("orders", 3, "1e-5", private_items=True)
     options = {"k": 2, "epsilon": 1, "delta": "1e-6", "ledger": ledger, "dataset": "orders"}
     pm.mine(orders(tmp_path / "june.csv", "1,a", items="private"), **options)
     with pytest.warns(PrivmineWarning, match="another source, or for another list of items"):

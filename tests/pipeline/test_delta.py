@@ -105,7 +105,7 @@ def test_a_public_number_of_transactions_states_four_times_rho() -> None:
 def test_a_ledger_counts_epsilon_and_delta(tmp_path: Path) -> None:
     """Both are charged; a budget in pure ε refuses a δ, and one with a δ refuses to go without, uncharged."""
     ledger = Ledger(tmp_path / "budget.db")
-    ledger.init("both", 2, "1e-5")
+    ledger.init("both", 2, "1e-5", composition="sums")
     ledger.init("pure", 2)
     pm.mine(data(), k=4, epsilon=1, delta=DELTA, ledger=ledger, dataset="both")
     budget = ledger.budget("both")

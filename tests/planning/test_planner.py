@@ -328,13 +328,17 @@ def test_a_target_error_has_an_epsilon_under_each_definition() -> None:
 
 
 def test_the_ledger_is_asked_for_the_delta_too(tmp_path) -> None:
-    """A budget in pure ε refuses it."""
+    """A budget in pure ε refuses it; one that adds up ρ has more left than one of sums."""
     ledger = pm.Ledger(tmp_path / "budget.db")
     ledger.init("orders", 2)
-    ledger.init("both", 2, delta="1e-5")
+    ledger.init("both", 2, delta="1e-5", composition="sums")
+    ledger.init("rho", 2, delta="1e-5")
     assert "δ" in pm.plan(10, 1, delta="1e-6", lam=5, ledger=ledger, dataset="orders").refusal
     found = pm.plan(10, 1, delta="1e-6", lam=5, ledger=ledger, dataset="both")
     assert (found.refusal, found.remaining) == (None, 1)
+    found = pm.plan(10, 1, delta="1e-6", lam=5, ledger=ledger, dataset="rho")
+    assert found.refusal is None
+    assert 1 < found.remaining < 2
 
 
 @pytest.mark.parametrize("delta", [0, 1, "x", float("nan"), -1])
