@@ -123,6 +123,7 @@ def as_customers(case: Case, unit: Unit) -> CustomerCase:
         k=case.k,
         epsilon=case.epsilon,
         delta=case.delta,
+        theta=case.theta,
     )
 
 

@@ -53,13 +53,13 @@ def test_how_many_itemsets_have_a_frequency(method: str, delta: str | None) -> N
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("delta", [None, "1/100"])
 def test_how_many_itemsets_thoroughly(method: str, delta: str | None) -> None:
-    """Two thousand pairs, and customers of several baskets."""
+    """Five hundred pairs, and customers of several baskets."""
     pipeline = Pipeline(method)
     unit = Unit("customer", baskets=3)
-    for case in with_theta(2000, delta, seed=1):
+    for case in with_theta(500, delta, seed=1):
         assert replay(pipeline, case) == ()
-    for case in with_theta(200, delta, seed=2):
-        assert replay(pipeline, as_customers(case, unit, 3), CustomerDatabase(unit)) == ()
+    for case in with_theta(100, delta, seed=2):
+        assert replay(pipeline, as_customers(case, unit), CustomerDatabase(unit)) == ()
 
 
 def rules(pipeline: Pipeline, cases: list[Case]) -> set[str]:
@@ -228,12 +228,12 @@ def test_which_items_occur(method: str) -> None:
 @pytest.mark.statistics
 @pytest.mark.parametrize("method", METHODS)
 def test_which_items_occur_thoroughly(method: str) -> None:
-    """A thousand pairs, and customers of several baskets."""
+    """Four hundred pairs, and customers of several baskets."""
     pipeline, unit = Pipeline(method), Unit("customer", baskets=3)
-    for case in private_cases(1000, seed=1):
+    for case in private_cases(400, seed=1):
         assert private_replay(pipeline, case) == [], case
-    for case in private_cases(150, seed=2):
-        assert private_replay(pipeline, as_customers(case, unit, 3), unit) == [], case
+    for case in private_cases(100, seed=2):
+        assert private_replay(pipeline, as_customers(case, unit), unit) == [], case
 
 
 def private_findings(cases: int = 40) -> str:

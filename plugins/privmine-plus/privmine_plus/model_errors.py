@@ -14,6 +14,8 @@ OWN_ERROR = 0.004
 STRETCH = 1.17
 #: Pairs and items are measured, so that there only the ridge makes the model differ from them.
 _LEAST_LENGTH = 0.1
+#: Where items always occur together, C is singular; a ridge above what rounding adds to it lets it be inverted.
+_LEAST_RIDGE = 1e-10
 
 
 def noise_errors(states: States, itemsets: list[Itemset], noise: float, ridge: float) -> tuple[FloatArray, FloatArray]:
@@ -45,7 +47,7 @@ def noise_errors(states: States, itemsets: list[Itemset], noise: float, ridge: f
         contained[place] = present[:, list(itemset)].all(axis=1)
     probabilities = contained @ states.weights
     with_itemset = contained @ weighted - np.outer(probabilities, means)
-    gradients = np.linalg.solve(covariance + ridge * np.eye(len(means)), with_itemset.T)
+    gradients = np.linalg.solve(covariance + max(ridge, _LEAST_RIDGE) * np.eye(len(means)), with_itemset.T)
     return noise * np.sqrt((gradients**2).sum(axis=0)), probabilities - means @ gradients
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from attrs import evolve
 from privmine_plus.bins_and_model import joined_counts, own_error
-from privmine_plus.maxent import fitted_states, thinned
+from privmine_plus.maxent import States, fitted_states, thinned
 from privmine_plus.model_errors import OWN_ERROR, noise_errors, own_spread
 from privmine_plus.model_top import top_itemsets, weights_of
 from privmine_plus.noisy_items import draw_error, items_share, penalties
@@ -100,6 +100,16 @@ def test_errors_are_those_of_fits_to_noisy_moments():
         refit = fitted_states(wanted + shift + shift.T, ridge, 4096)
         refits.append(weights_of(refit.signs > 0, refit.weights, itemsets))
     assert np.std(refits, axis=0) == pytest.approx(predicted, rel=0.3)
+
+
+@pytest.mark.parametrize("ridge", [0.0, 1e-30])
+def test_items_that_always_occur_together_have_errors(ridge):
+    """Their products do not vary by themselves, so that without a ridge nothing could be solved for."""
+    signs = np.array([[1.0, 1, 1], [-1, -1, 1]])
+    errors, growth = noise_errors(States(signs, np.array([0.25, 0.75])), [(0,), (0, 1), (2,)], 1e-9, ridge)
+    assert np.isfinite(errors).all()
+    assert errors[0] == pytest.approx(errors[1])
+    assert growth == pytest.approx([0.5, 0.5, 1.0])
 
 
 def test_a_larger_total_changes_counts_as_refits_do():
