@@ -368,7 +368,7 @@ def test_a_curator_that_answers_with_something_else_than_was_drawn_is_found(monk
 def test_a_source_that_selects_without_noise_is_found_by_sampling() -> None:
     """On the sampled pairs the best candidates are others on each database."""
     for stage in ("select_elements=items-and-pairs", "estimate_lambda=rank-gap"):
-        report = audit(stage, effort=Effort("sampling", 0, 0, 4_000, 1, epsilon=4), noise=Noiseless)
+        report = audit(stage, effort=Effort("sampling", 0, 0, 2_000, 1, epsilon=4), noise=Noiseless)
         assert report.verdict == "violates", str(report)
 
 
