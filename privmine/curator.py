@@ -9,7 +9,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 from attrs import cmp_using, evolve, field, frozen
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from privmine.errors import BudgetError, ContractError, InputError, QueryError
 from privmine.exact import exact
 from privmine.model import IntArray, Public, read_only
-from privmine.noise.protocol import NoiseSource, NoisyTopSource, Tail
+from privmine.noise.protocol import NoiseSource, NoisyTopSource, SetSource, Tail
 from privmine.privacy.cost import Charge, Cost, Meter
 from privmine.privacy.definition import Definition
 from privmine.privacy.noise import Noise
@@ -108,8 +108,7 @@ class Curator:
     def noise_for(self, query: Query, cost: Cost | None = None) -> Noise:
         """The noise that `measure` would add to each value for this cost. It is public, and asking is free."""
         price = self._price(query, cost)
-        needed = self._access.definition.noise_for(unit_sensitivity(query, self.public.unit), price)
-        return self._access.noise.draws(needed)
+        return drawn_noise(self._access.noise, unit_sensitivity(query, self.public.unit), price)
 
     def rate_for(self, query: Query, n: int = 1, cost: Cost | None = None) -> Fraction:
         """The factor r of the weights e^(r·score) with which `choose` would draw n candidates; public and free."""
@@ -127,7 +126,6 @@ class Curator:
         price = self._price(query, cost)
         source = self._access.noise
         noise = self.noise_for(query, price)
-        refuse_floats(source, noise)
         self._charge(query, str(noise), price, verified, noise)
 
         def answer_with_noise() -> NDArray[Any]:
@@ -147,7 +145,7 @@ class Curator:
             cost: what to pay for all n draws together; by default all that remains.
         """
         definition, select = self._access.definition, self._access.noise.select
-        return self._choose(query, n, cost, "exponential mechanism", definition.rate_for, select)
+        return self._choose(query, n, cost, one_by_one("exponential mechanism"), definition.rate_for, select)
 
     def choose_noisy(self, query: Query, n: int = 1, cost: Cost | None = None) -> Selection:
         """Select the n candidates whose scores are largest after Laplace noise; arguments as for `choose`.
@@ -160,14 +158,35 @@ class Curator:
                 f"The noise source {noise.name!r} has no noisy_top, so it cannot select by noise on every score; "
                 "nothing was charged for that. Use another source of noise, or a component that selects by choose."
             )
-        return self._choose(query, n, cost, "largest after Laplace noise", definition.top_scale_for, noise.noisy_top)
+        told = one_by_one("largest after Laplace noise")
+        return self._choose(query, n, cost, told, definition.top_scale_for, noise.noisy_top)
+
+    def choose_set(self, query: Query, n: int = 1, cost: Cost | None = None) -> Selection:
+        """Select a set of n candidates in one draw; arguments as for `choose`.
+
+        A set weighs less the larger its gap: the largest score outside less the smallest inside. The chosen
+        candidates are in the order of the candidates, not of their scores.
+        """
+        definition, noise = self._access.definition, self._access.noise
+        if not isinstance(noise, SetSource):
+            raise InputError(
+                f"The noise source {noise.name!r} has no select_set, so it cannot draw a set at once; nothing was "
+                "charged for that. Use another source of noise, or a component that selects by choose."
+            )
+
+        def rate_for(sensitivity: Sensitivity, price: Cost, _: int) -> Fraction:
+            return definition.rate_for(sensitivity.of_gap, price, 1)
+
+        return self._choose(
+            query, n, cost, "exponential mechanism, 1 draw of a set of {}".format, rate_for, noise.select_set
+        )
 
     def _choose(
         self,
         query: Query,
         n: int,
         cost: Cost | None,
-        mechanism: str,
+        mechanism: Callable[[int], str],
         factor_for: Callable[[Sensitivity, Cost, int], Fraction],
         draw: Callable[[IntArray, int, Fraction, Tail | None], IntArray],
     ) -> Selection:
@@ -178,8 +197,7 @@ class Curator:
         verified = self._admit(query)
         price = self._price(query, cost)
         factor = factor_for(unit_sensitivity(query, self.public.unit), price, n)
-        draws = "1 draw" if n == 1 else f"{n} draws"
-        self._charge(query, f"{mechanism}, {draws}", price, verified)
+        self._charge(query, mechanism(n), price, verified)
 
         def chosen() -> tuple[Candidate, ...]:
             scores = query.scores(self._access.store)
@@ -261,6 +279,11 @@ class Curator:
         self._access.meter.charge(charge, self._limit)
 
 
+def one_by_one(mechanism: str) -> Callable[[int], str]:
+    """How a charge tells of draws one after another."""
+    return lambda n: f"{mechanism}, {n} draw{'s' if n > 1 else ''}"
+
+
 def unit_sensitivity(query: Query, unit: Unit) -> Sensitivity:
     """How far one unit of protection can move a query's answer: as many transactions as it may have.
 
@@ -273,7 +296,39 @@ def unit_sensitivity(query: Query, unit: Unit) -> Sensitivity:
     return moved if type(query) in VERIFIED else evolve(moved, monotone=False)
 
 
-def refuse_floats(source: NoiseSource, noise: Noise) -> None:
+def drawn_noise(source: NoiseSource, sensitivity: Sensitivity, cost: Cost) -> Noise:
+    """The noise that a source adds where an answer costs so much.
+
+    Noise that costs more than what it was asked for is refused, and noise that has no proof; before anything is
+    charged.
+    """
+    definition = cost.definition
+    needed = definition.noise_for(sensitivity, cost)
+    drawn = source.draws(needed)
+    _refuse_floats(source, drawn)
+    if drawn not in (needed, needed.continuous):
+        worth = definition.cost_of_noise(sensitivity, drawn)
+        if worth > definition.cost_of_noise(sensitivity, needed):
+            raise ContractError(
+                f"The noise source {source.name!r} draws {drawn}, which costs {worth}, where it was asked for "
+                f"{needed}, which costs less. Nothing was charged for it. Draw what is asked for."
+            )
+    return drawn
+
+
+def check_source(source: object, definition: Definition) -> None:
+    """Refuse a source of noise that could not answer a run; before anything is charged."""
+    lacking = [name for name in ("draws", "add", "select", "below") if not callable(getattr(source, name, None))]
+    lacking += [name for name in ("name", "private") if not hasattr(source, name)]
+    if lacking:
+        raise InputError(
+            f"A noise source needs {', '.join(lacking)}, which {type(source).__name__} does not have. Nothing was "
+            "charged. docs/write-a-noise-source.md tells how to write one."
+        )
+    drawn_noise(cast(NoiseSource, source), Sensitivity(1, 1, 1), definition.cost(1))
+
+
+def _refuse_floats(source: NoiseSource, noise: Noise) -> None:
     """Refuse a source that calls itself private and draws in floating point; before anything is charged."""
     if source.private and not noise.is_discrete:
         raise ContractError(

@@ -15,7 +15,7 @@ import numpy as np
 from attrs import field, frozen
 from numpy.typing import NDArray
 
-from privmine.curator import Access, Measurement, guarded, refuse_floats, whole_numbers
+from privmine.curator import Access, Measurement, drawn_noise, guarded, whole_numbers
 from privmine.model import IntArray, int_array
 from privmine.privacy.cost import Charge, Cost
 from privmine.privacy.noise import Noise
@@ -97,8 +97,7 @@ def find_items(access: Access, cost: Cost) -> Found:
     """
     query = ItemWeights()
     definition, unit, source = access.definition, access.public.unit, access.noise
-    noise = source.draws(definition.noise_for(query.sensitivity.times(unit.baskets), cost))
-    refuse_floats(source, noise)
+    noise = drawn_noise(source, query.sensitivity.times(unit.baskets), cost)
     threshold = definition.least_weight(query.weights.tolist(), noise, unit.baskets)
     access.meter.charge(Charge(STAGE, COMPONENT, query.name, str(noise), cost, noise=noise), cost)
 

@@ -57,6 +57,10 @@ class Watcher(SimulatedNoise):
         self.calls.append(("noisy_top", self.meter.spent, scale))
         return super().noisy_top(scores, n, scale, tail)
 
+    def select_set(self, scores, n, rate, tail=None):
+        self.calls.append(("select_set", self.meter.spent, rate))
+        return super().select_set(scores, n, rate, tail)
+
 
 def watched(**options) -> tuple[Curator, Watcher]:
     noise = Watcher()
@@ -110,10 +114,26 @@ def test_noisy_selection_pays_for_each_of_its_draws() -> None:
     assert scales == [4, 8, 12, 16]
 
 
+def test_a_set_is_one_draw_whatever_its_size() -> None:
+    """The gap moves by L∞ where scores are monotone and by twice that else, either way, which halves the rate."""
+    for query, n, rate in ((ItemSupports(3), 1, 1), (ItemSupports(3), 2, 1), (RankGap(2, 1, 3), 2, Fraction(1, 2))):
+        curator, noise = watched()
+        curator.choose_set(query, n, cost(1, 2))
+        assert noise.calls == [("select_set", cost(1, 2), Fraction(rate, 4))]
+
+
+def test_the_members_of_a_set_come_in_the_order_of_the_candidates() -> None:
+    """Their order by score would tell more than was paid for."""
+    curator = make_curator(make_access(SimulatedNoise(0)))
+    sets = {curator.choose_set(ItemSupports(3), 2, cost(1, 100)).chosen for _ in range(60)}
+    assert sets == {((0,), (1,)), ((0,), (2,)), ((1,), (2,))}
+
+
 def test_choosing_none_is_free() -> None:
     """n = 0 charges nothing and answers nothing."""
     access = make_access()
     assert make_curator(access).choose(ItemSupports(3), 0) == Selection(ItemSupports(3), (), "select_elements")
+    assert make_curator(access).choose_set(ItemSupports(3), 0) == Selection(ItemSupports(3), (), "select_elements")
     assert access.meter.charges == ()
 
 
@@ -296,6 +316,9 @@ class Indiscreet(SimulatedNoise):
     def noisy_top(self, scores, n, scale, tail=None):
         raise ValueError(f"secret {scores}")
 
+    def select_set(self, scores, n, rate, tail=None):
+        raise ValueError(f"secret {scores}")
+
 
 def assert_nothing_leaks(access: Access, ask) -> None:
     """The question fails without a word of data, and stays paid."""
@@ -307,7 +330,7 @@ def assert_nothing_leaks(access: Access, ask) -> None:
 
 
 @pytest.mark.parametrize("where", ["scores", "candidate", "exit"])
-@pytest.mark.parametrize("way", ["choose", "choose_noisy"])
+@pytest.mark.parametrize("way", ["choose", "choose_noisy", "choose_set"])
 def test_a_failing_selection_leaks_nothing(where: str, way: str) -> None:
     """Scores and candidates of a third party are evaluated after the charge, and behind the guard."""
     query = ForeignScores(where=where)
@@ -315,7 +338,7 @@ def test_a_failing_selection_leaks_nothing(where: str, way: str) -> None:
     assert_nothing_leaks(access, lambda curator: getattr(curator, way)(query, 1, cost(1, 2)))
 
 
-@pytest.mark.parametrize("way", ["measure", "choose", "choose_noisy"])
+@pytest.mark.parametrize("way", ["measure", "choose", "choose_noisy", "choose_set"])
 def test_a_failing_noise_source_leaks_nothing(way: str) -> None:
     """What a source of noise says of the exact values stays inside."""
 
@@ -334,7 +357,7 @@ class Untouchable:
         raise AssertionError(f"the store was asked for {name}")
 
 
-@pytest.mark.parametrize("way", ["measure", "choose", "choose_noisy"])
+@pytest.mark.parametrize("way", ["measure", "choose", "choose_noisy", "choose_set"])
 def test_what_is_refused_is_not_evaluated(way: str) -> None:
     """A question beyond the budget does not reach the data."""
     access = Access(Untouchable(), make_access().public, SimulatedNoise(0), Meter(cost(1, 4)), lambda cls: False)
@@ -398,7 +421,7 @@ class OnlyMeasures(PureDP):
     top_scale_for = Definition.top_scale_for
 
 
-@pytest.mark.parametrize("way", ["choose", "choose_noisy"])
+@pytest.mark.parametrize("way", ["choose", "choose_noisy", "choose_set"])
 def test_a_mechanism_without_a_proof_is_refused_before_it_is_charged(way: str) -> None:
     """The definition of the budget decides, and the component needs no code for it."""
     access = make_access()
@@ -410,7 +433,7 @@ def test_a_mechanism_without_a_proof_is_refused_before_it_is_charged(way: str) -
     assert curator.measure(ItemSupports(3)).noise == Laplace(3)
 
 
-@pytest.mark.parametrize("way", ["measure", "choose", "choose_noisy"])
+@pytest.mark.parametrize("way", ["measure", "choose", "choose_noisy", "choose_set"])
 def test_what_is_no_query_is_refused(way: str) -> None:
     """The same sentence for every kind of question."""
     with pytest.raises(ContractError, match="answers a Query"):
@@ -435,6 +458,7 @@ ASKED = {
     "measure": (lambda curator, query: curator.measure(query, cost(1, 4)), 1),
     "choose": (lambda curator, query: curator.choose(query, 2, cost(1, 4)), -1),
     "choose_noisy": (lambda curator, query: curator.choose_noisy(query, 2, cost(1, 4)), 1),
+    "choose_set": (lambda curator, query: curator.choose_set(query, 2, cost(1, 4)), -1),
 }
 
 
@@ -463,7 +487,7 @@ def test_the_noise_of_an_answer_is_that_of_the_unit() -> None:
     assert access.meter.charges[0].mechanism == "laplace of scale 40"
 
 
-@pytest.mark.parametrize("way", ["choose", "choose_noisy"])
+@pytest.mark.parametrize("way", ["choose", "choose_noisy", "choose_set"])
 def test_a_strangers_monotone_holds_for_one_transaction_only(way: str) -> None:
     """Where a unit has several, a query that privmine does not know is paid for as if it were not monotone."""
 
@@ -511,7 +535,8 @@ def test_tail_members_are_drawn_once_and_never_listed_ones() -> None:
     query = TruncatedSupports(k=1, max_length=2, item_count=3, gamma=0)
     for seed in range(20):
         curator = make_curator(make_access(SimulatedNoise(seed)))
-        chosen = (curator.choose if seed % 2 else curator.choose_noisy)(query, 6, cost(1, 1000)).chosen
+        choose = (curator.choose, curator.choose_noisy, curator.choose_set)[seed % 3]
+        chosen = choose(query, 6, cost(1, 1000)).chosen
         assert sorted(chosen) == [(0,), (0, 1), (0, 2), (1,), (1, 2), (2,)]
 
 
@@ -525,12 +550,20 @@ def test_a_charge_says_who_paid_for_what() -> None:
     curator.measure(Supports([()]), cost(1, 8))
     curator.choose(ItemSupports(3), cost=cost(1, 4))
     curator.choose_noisy(ItemSupports(3), 2, cost(1, 2))
+    curator.choose_set(ItemSupports(3), 2, cost(1, 8))
     assert access.meter.charges == (
         Charge(
             "select_elements", "tried", "supports of 1 itemsets", "laplace of scale 8", cost(1, 8), noise=Laplace(8)
         ),
         Charge("select_elements", "tried", "supports of 3 items", "exponential mechanism, 1 draw", cost(1, 4)),
         Charge("select_elements", "tried", "supports of 3 items", "largest after Laplace noise, 2 draws", cost(1, 2)),
+        Charge(
+            "select_elements",
+            "tried",
+            "supports of 3 items",
+            "exponential mechanism, 1 draw of a set of 2",
+            cost(1, 8),
+        ),
     )
 
 
@@ -695,16 +728,17 @@ def test_the_access_shows_no_data() -> None:
         assert hidden not in repr(access)
 
 
-def test_a_source_without_noisy_top_is_told_before_a_charge() -> None:
-    """Such a source can choose, but not by noise on every score."""
+@pytest.mark.parametrize(("way", "lacks"), [("choose_noisy", "noisy_top"), ("choose_set", "select_set")])
+def test_a_source_that_cannot_select_in_a_way_is_told_before_a_charge(way: str, lacks: str) -> None:
+    """Such a source can choose, but not by noise on every score, or a set at once."""
 
     class Plain:
         private, name = False, "plain"
         below = laplace = select = None
 
     access = make_access(Plain())
-    with pytest.raises(InputError, match="no noisy_top"):
-        make_curator(access).choose_noisy(ItemSupports(3))
+    with pytest.raises(InputError, match=f"no {lacks}"):
+        getattr(make_curator(access), way)(ItemSupports(3))
     assert access.meter.spent == 0
 
 

@@ -65,6 +65,8 @@ def _price_of(call: Call, sensitivity: Sensitivity, definition: Definition) -> C
     """What the noise that was drawn costs."""
     if isinstance(call.factor, Noise):
         return definition.cost_of_noise(sensitivity, call.factor)
+    if call.kind == "choose_set":
+        return definition.cost_of_draws(sensitivity.of_gap, call.factor, 1)
     price = definition.cost_of_draws if call.kind == "choose" else definition.cost_of_top
     return price(sensitivity, call.factor, call.draws)
 

@@ -90,6 +90,11 @@ class RecordingNoise(AuditNoise):
         self._trace.drawn("choose_noisy", scores, n, scale, tail)
         return self._source.noisy_top(scores, n, scale, tail)
 
+    def select_set(self, scores: IntArray, n: int, rate: Fraction, tail: Tail | None = None) -> IntArray:
+        """Draw a set; the curator names its members."""
+        self._trace.drawn("choose_set", scores, n, rate, tail)
+        return self._source.select_set(scores, n, rate, tail)
+
     def below(self, bound: int) -> int:
         """A uniform integer."""
         return self._source.below(bound)
@@ -122,6 +127,11 @@ class ReplayingNoise(AuditNoise):
     def noisy_top(self, scores: IntArray, n: int, scale: Fraction, tail: Tail | None = None) -> IntArray:
         """Likewise."""
         self._frozen(self._trace.drawn("choose_noisy", scores, n, scale, tail))
+        return np.zeros(n, dtype=np.int64)
+
+    def select_set(self, scores: IntArray, n: int, rate: Fraction, tail: Tail | None = None) -> IntArray:
+        """Likewise."""
+        self._frozen(self._trace.drawn("choose_set", scores, n, rate, tail))
         return np.zeros(n, dtype=np.int64)
 
     def below(self, bound: int) -> int:
@@ -163,6 +173,11 @@ class WatchedCurator(Curator):
         """Select candidates by noise on every score; see `Curator.choose_noisy`."""
         with self._trace.asking(query, self.public.unit, self._access.meter):
             return super().choose_noisy(query, n, cost)
+
+    def choose_set(self, query: Query, n: int = 1, cost: Cost | None = None) -> Selection:
+        """Select a set in one draw; see `Curator.choose_set`."""
+        with self._trace.asking(query, self.public.unit, self._access.meter):
+            return super().choose_set(query, n, cost)
 
     def _names(self, query: Query, scores: Scores, drawn: IntArray) -> list[Candidate]:
         call = self._trace.events[-1]

@@ -31,7 +31,7 @@ from privmine.curator import Access, Curator
 from privmine.errors import InputError
 from privmine.model import Public
 from privmine.noise import secure
-from privmine.noise.protocol import NoiseSource, NoisyTopSource
+from privmine.noise.protocol import NoiseSource, NoisyTopSource, SetSource
 from privmine.privacy.cost import Meter
 from privmine.privacy.definition import PureDP
 from privmine.privacy.guarantee import at_epsilon
@@ -109,6 +109,7 @@ def sampler_checks() -> list[SamplerCheck]:
             _selection_check(query, draws, epsilon, unit, noisy)
             for query, draws, epsilon, unit, noisy in product(_QUERIES, (1, 3), BUDGETS, _UNITS, (False, True))
         ),
+        *(_set_check(query, epsilon, unit) for query, epsilon, unit in product(_QUERIES, BUDGETS, _UNITS)),
     ]
 
 
@@ -172,22 +173,41 @@ def _selection_check(query: Query, draws: int, epsilon: Fraction, unit: Unit, no
         scale = 1 / rate
     declared = query.sensitivity
     moved = declared.linf * unit.baskets
-    enable_features("contrib")
-    measurement: Any = make_noisy_top_k(
-        vector_domain(atom_domain(T="i64")),
-        linf_distance(T="i64", monotonic=declared.monotone),
-        max_divergence(),
-        k=draws,
-        scale=secure.rounded_up(scale),
-    )
     kind = "monotone" if declared.monotone else "not monotone"
     return SamplerCheck(
         f"{'choose_noisy' if noisy else 'choose'}, {draws} draws, L∞ = {moved}, {kind}",
         charged,
-        measurement.map(int(moved)),
+        _top_price(draws, scale, moved, declared.monotone),
         draws * moved * (1 if declared.monotone else 2) / epsilon,
         scale,
     )
+
+
+def _set_check(query: Query, epsilon: Fraction, unit: Unit) -> SamplerCheck:
+    """A draw of a set against OpenDP's choice of one from scores that move as the gaps of sets do: either way."""
+    charged, rate = _asked(lambda curator: curator.choose_set(query, 2), epsilon, unit)
+    moved = query.sensitivity.linf * unit.baskets * (1 if query.sensitivity.monotone else 2)
+    return SamplerCheck(
+        f"choose_set, gaps move by {moved}",
+        charged,
+        _top_price(1, 1 / rate, moved, False),
+        2 * moved / epsilon,
+        1 / rate,
+    )
+
+
+def _top_price(draws: int, scale: Fraction, moved: Fraction, monotone: bool) -> float:
+    """What OpenDP says that the largest of noisy scores cost."""
+    enable_features("contrib")
+    measurement: Any = make_noisy_top_k(
+        vector_domain(atom_domain(T="i64")),
+        linf_distance(T="i64", monotonic=monotone),
+        max_divergence(),
+        k=draws,
+        scale=secure.rounded_up(scale),
+    )
+    price: float = measurement.map(int(moved))
+    return price
 
 
 @frozen
@@ -246,12 +266,20 @@ def _chosen_noisily(source: NoiseSource, score: int) -> Iterator[int]:
         yield int(source.noisy_top(np.array([score, 1, 1]), 1, Fraction(1))[0])
 
 
+def _chosen_as_set(source: NoiseSource, score: int) -> Iterator[int]:
+    """Two sets of one, whose gaps move in opposite directions."""
+    assert isinstance(source, SetSource)
+    while True:
+        yield int(source.select_set(np.array([0, score]), 1, Fraction(1, 2))[0])
+
+
 _DRAWS: dict[str, Callable[[NoiseSource, int], Iterator[float]]] = {
     "measure": _measured,
     f"measure {_MANY:,} values": _measured_many,
     _MOMENTS: _measured_moments,
     "choose": _chosen,
     "choose_noisy": _chosen_noisily,
+    "choose_set": _chosen_as_set,
 }
 
 
@@ -288,9 +316,11 @@ def source_bounds(
 
 
 def _can_draw(source: NoiseSource, kind: str) -> bool:
-    """Not every source can select by noise on every score, or has noise for moments."""
+    """Not every source can select by noise on every score, draw sets, or has noise for moments."""
     if kind == "choose_noisy":
         return isinstance(source, NoisyTopSource)
+    if kind == "choose_set":
+        return isinstance(source, SetSource)
     if kind == _MOMENTS:
         try:
             next(_measured_moments(source, 0))

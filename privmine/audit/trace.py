@@ -22,7 +22,7 @@ from privmine.privacy.unit import Unit
 from privmine.queries import Candidate, Query
 from privmine.release import Release
 
-Kind: TypeAlias = Literal["measure", "choose", "choose_noisy"]
+Kind: TypeAlias = Literal["measure", "choose", "choose_noisy", "choose_set"]
 
 
 @define
@@ -31,7 +31,7 @@ class Call:
 
     Attributes:
         stage: who asked.
-        kind: a measurement, or one of the two ways to select.
+        kind: a measurement, or one of the ways to select.
         size: how many values were measured, or how many candidates there were, the tail included.
         draws: how many candidates were to be chosen; 0 for a measurement.
         factor: the noise of a measurement, the rate of an exponential selection, or the scale of noise on scores.

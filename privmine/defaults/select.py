@@ -6,7 +6,7 @@ from fractions import Fraction
 from math import comb, sqrt
 from typing import cast
 
-from attrs import Attribute, frozen
+from attrs import Attribute, frozen, validators
 
 from privmine.api import (
     Curator,
@@ -48,11 +48,21 @@ class ItemsAndPairs:
     that each of n draws on a share ε has the exponent ε/n (no factor ½). The second run's
     candidates are pairs of the items that the first one chose. The share is divided in
     proportion to the number of draws.
+
+    With `at_once` each run is one draw of a whole set. The weight e^(−r·gap) goes by the largest
+    support outside the set less the smallest inside. A transaction moves each of the two by 0 or 1, so the gap by at
+    most 1, in either direction: the exponent is half the share.
     """
 
     eta: Fraction = parameter(Fraction(11, 10), converter=exact, validator=at_least_one, help="safety margin on k (η)")
     single_basis: int = parameter(
         12, validator=not_negative, help="up to this many items, no pairs are selected: one basis holds them all"
+    )
+
+    at_once: bool = parameter(
+        False,
+        validator=validators.instance_of(bool),
+        help="draw the items as one set and the pairs as another; better on some data, worse on other",
     )
 
     @hookimpl
@@ -67,11 +77,12 @@ class ItemsAndPairs:
         if lam > self.single_basis and request.max_length != 1:
             pairs = pair_target(lam, request.k, self.eta)
         items_query = ItemSupports(len(request.public.universe))
+        choose = curator.choose_set if self.at_once else curator.choose
         if pairs == 0:
-            return Elements(_items(curator.choose(items_query, lam)))
+            return Elements(_items(choose(items_query, lam)))
         shares = curator.split(items=lam, pairs=pairs)
-        items = _items(curator.choose(items_query, lam, shares["items"]))
-        chosen = curator.choose(PairSupports(items), pairs, shares["pairs"])
+        items = _items(choose(items_query, lam, shares["items"]))
+        chosen = choose(PairSupports(items), pairs, shares["pairs"])
         return Elements(items, cast(tuple[Itemset, ...], chosen.chosen))
 
 

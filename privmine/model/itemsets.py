@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import pairwise
+from itertools import accumulate, chain, compress, count, pairwise
 from math import comb
 from typing import Any, TypeAlias
 
@@ -16,7 +16,7 @@ from privmine.errors import ContractError
 from privmine.model.numbers import IntArray, int_array, read_only, same_array
 
 Itemset: TypeAlias = tuple[int, ...]
-_WHOLE = frozenset([int])
+_WHOLE, _TUPLE = frozenset([int]), frozenset([tuple])
 
 
 def _items(values: Iterable[int]) -> tuple[int, ...]:
@@ -34,6 +34,18 @@ def _is_plain(items: tuple[int, ...]) -> bool:
     return set(map(type, items)) <= _WHOLE and all(map(operator.lt, items, items[1:]))
 
 
+def _are_plain(itemsets: tuple[Any, ...]) -> bool:
+    """Whether all are tuples of Python's own whole numbers that rise: looked at together, since there may be many."""
+    if not set(map(type, itemsets)) <= _TUPLE:
+        return False
+    members = list(chain.from_iterable(itemsets))
+    if not set(map(type, members)) <= _WHOLE:
+        return False
+    # From the last of an itemset to the first of the next one they need not rise.
+    starts = set(accumulate(map(len, itemsets)))
+    return starts.issuperset(compress(count(1), map(operator.ge, members, members[1:])))
+
+
 def itemset(items: Iterable[int]) -> Itemset:
     """Bring items into the one form that an itemset has: a sorted tuple without repetition."""
     # Most are in this form already, and there may be very many of them.
@@ -49,7 +61,8 @@ def optional_itemset(items: Iterable[int] | None) -> Itemset | None:
 
 def itemset_tuple(values: Iterable[Iterable[int]]) -> tuple[Itemset, ...]:
     """Many itemsets, each in its one form."""
-    return tuple(itemset(value) for value in values)
+    found: tuple[Any, ...] = tuple(values)
+    return found if _are_plain(found) else tuple(itemset(value) for value in found)
 
 
 def optional_itemset_tuple(values: Iterable[Iterable[int]] | None) -> tuple[Itemset, ...] | None:

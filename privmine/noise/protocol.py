@@ -69,3 +69,14 @@ class NoisyTopSource(Protocol):
 
         Answers are those of `NoiseSource.select`: a member of the tail is answered as len(scores).
         """
+
+
+@runtime_checkable
+class SetSource(Protocol):
+    """A source of noise that can also draw a whole set at once."""
+
+    def select_set(self, scores: IntArray, n: int, rate: Fraction, tail: Tail | None = None) -> IntArray:
+        """Draw a set of n candidates with weight e^(−rate·gap), the gap being that of `noise/sets.py`.
+
+        The members are answered by their index, rising, and those of the tail as len(scores).
+        """

@@ -23,6 +23,7 @@ from privmine.noise.faults import fault, faulty_version
 from privmine.noise.noisy_top import noisy_top
 from privmine.noise.protocol import Tail
 from privmine.noise.selection import select
+from privmine.noise.sets import select_set
 from privmine.noise.vectorised import (
     LARGEST_SCALE,
     LARGEST_VARIANCE,
@@ -109,6 +110,10 @@ class SecureNoise:
     def noisy_top(self, scores: IntArray, n: int, scale: Fraction, tail: Tail | None = None) -> IntArray:
         """Name the n candidates whose scores are largest after Laplace noise of this scale, exactly."""
         return noisy_top(scores, n, scale, tail)
+
+    def select_set(self, scores: IntArray, n: int, rate: Fraction, tail: Tail | None = None) -> IntArray:
+        """Draw a set of n candidates with weight e^(−rate·gap), exactly."""
+        return select_set(scores, n, rate, tail)
 
     def below(self, bound: int) -> int:
         """A uniform integer from 0 to bound − 1."""

@@ -11,6 +11,7 @@ from privmine.errors import InputError
 from privmine.model import FloatArray, IntArray
 from privmine.noise.elliptope import simulated_elliptope_noise
 from privmine.noise.protocol import Tail
+from privmine.noise.sets import select_set
 from privmine.privacy.noise import DiscreteElliptope, DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace, Noise
 from privmine.privacy.receipt import NOT_PRIVATE
 
@@ -88,6 +89,10 @@ class SimulatedNoise:
             keys = np.append(keys, tail.score + float(scale) * self._largest_laplaces(tail.size, n))
         ranked = np.argsort(-keys)[:n]
         return np.minimum(ranked, len(scores)).astype(np.int64)
+
+    def select_set(self, scores: IntArray, n: int, rate: Fraction, tail: Tail | None = None) -> IntArray:
+        """Draw a set of n candidates with weight e^(−rate·gap), by the exact sampler with seeded randomness."""
+        return select_set(scores, n, rate, tail, random_bits=lambda bits: self.below(1 << bits), below=self.below)
 
     def below(self, bound: int) -> int:
         """A uniform integer from 0 to bound − 1, for a bound of any size."""

@@ -14,6 +14,7 @@ from typing import Any
 from attrs import field, frozen
 from attrs.converters import optional
 
+from privmine.curator import check_source
 from privmine.errors import InputError
 from privmine.exact import amount, exact, whole_number
 from privmine.ledger import Ledger
@@ -42,7 +43,8 @@ def number_of_itemsets(value: Any, what: str = "k, the number of itemsets,") -> 
     """Refuse what is not a number of itemsets that a run would take."""
     k = whole_number(value, what)
     if k > LARGEST_K:
-        raise InputError(f"k must be at most {LARGEST_K:,}. More itemsets would be mostly noise.")
+        name, _, _ = what.partition(",")
+        raise InputError(f"{name} must be at most {LARGEST_K:,}. More itemsets would be mostly noise.")
     return k
 
 
@@ -83,7 +85,7 @@ def frequency_of(value: Any) -> Fraction:
 
 
 def _most_itemsets(value: Any) -> int:
-    return number_of_itemsets(value, "k_max, the largest number of itemsets,")
+    return number_of_itemsets(value, "k_max=, the largest number of itemsets,")
 
 
 def _length(value: Any) -> int:
@@ -165,6 +167,8 @@ class Wish:
     def _check_noise(self) -> None:
         if self.noise is not None and (self.simulate or self.seed is not None):
             raise InputError("Pass either a noise source, or simulate and a seed, not both.")
+        if self.noise is not None:
+            check_source(self.noise, definition_at(self.delta))
         if self.seed is None:
             return
         if isinstance(self.seed, bool) or not isinstance(self.seed, int) or self.seed < 0:

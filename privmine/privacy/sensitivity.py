@@ -39,6 +39,15 @@ class Sensitivity:
         """How far the score of one candidate can move against another's: Δ∞ if all move one way, else twice that."""
         return self.linf if self.monotone else 2 * self.linf
 
+    @property
+    def of_gap(self) -> Sensitivity:
+        """That of the gap of a set: the largest score outside less the smallest inside.
+
+        Each of the two moves by at most Δ∞, so that the gap moves by at most `score_moves`; but either way.
+        """
+        moves = self.score_moves
+        return Sensitivity(moves, moves**2, moves)
+
 
 @frozen
 class ConeSensitivity(Sensitivity):

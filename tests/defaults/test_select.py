@@ -76,3 +76,15 @@ def test_no_items_cost_nothing(stage) -> None:
     request, curator = stage(10, BASKETS, 30)
     assert ItemsAndPairs().select_elements(request, Estimate(lam=0), curator) == Elements(())
     assert charges_of(curator) == ()
+
+
+def test_sets_are_drawn_at_once_on_request(stage) -> None:
+    """The same questions and shares, each with one draw of all."""
+    request, curator = stage(40, BASKETS, 30, 2)
+    found = ItemsAndPairs(at_once=True).select_elements(request, Estimate(lam=13), curator)
+    count = pair_target(13, 40, Fraction(11, 10))
+    assert (len(found.items), len(found.itemsets)) == (13, count)
+    assert [(charge.mechanism, charge.cost.amount) for charge in charges_of(curator)] == [
+        ("exponential mechanism, 1 draw of a set of 13", Fraction(13, 2 * (13 + count))),
+        (f"exponential mechanism, 1 draw of a set of {count}", Fraction(count, 2 * (13 + count))),
+    ]

@@ -18,7 +18,7 @@ from flint import arb, ctx, fmpq
 from scipy import stats
 
 from privmine.errors import InputError
-from privmine.noise import elliptope, spheres
+from privmine.noise import elliptope, secure, simulated, spheres
 from privmine.noise.elliptope import (
     ConeElement,
     elliptope_noise,
@@ -26,8 +26,11 @@ from privmine.noise.elliptope import (
     rounded_difference,
     simulated_elliptope_noise,
 )
+from privmine.noise.secure import SecureNoise
+from privmine.noise.simulated import SimulatedNoise
 from privmine.noise.spheres import Phase, Precision, SpherePoint, Vector
 from privmine.noise.uniform import Uniform
+from privmine.privacy.noise import DiscreteElliptope
 
 REFEREE_BITS = 1024
 #: Two-sided, a normal variable is so far out once in 10^7.
@@ -360,6 +363,23 @@ def test_law_does_not_depend_on_the_first_bits():
 def test_exact_noise_meets_the_identities(variables, count):
     """The exact noise is A − B with A of density e^(−a₀) on the cone."""
     assert_identities(exact_draws(variables, count), variables)
+
+
+@pytest.mark.parametrize("scale", [Fraction(1, 3), Fraction(10**6 + 1, 7)], ids=str)
+def test_sources_draw_with_the_scale_that_they_are_asked_for(scale, monkeypatch):
+    """The scale reaches the sampler as it is, and what the sampler draws is added to the values."""
+    asked = []
+
+    def drawn(variables, wanted, *rest):
+        asked.append((variables, wanted))
+        return [5] * moment_count(variables)
+
+    values = np.arange(moment_count(3))
+    monkeypatch.setattr(secure, "elliptope_noise", drawn)
+    assert (SecureNoise().add(values, DiscreteElliptope(scale, 3)) == values + 5).all()
+    monkeypatch.setattr(simulated, "simulated_elliptope_noise", drawn)
+    assert (SimulatedNoise(0).add(values, DiscreteElliptope(scale, 3)) == values + 5).all()
+    assert asked == [(3, scale), (3, float(scale))]
 
 
 # Mistakes, each of which a check above must notice.

@@ -7,6 +7,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from attrs import evolve
 from click.testing import CliRunner
 
 import privmine as pm
@@ -15,11 +16,13 @@ from privmine.audit.cases import Case, generated_cases
 from privmine.audit.customers import CustomerDatabase, generated_customer_cases
 from privmine.audit.replay import replay
 from privmine.cli.commands import cli
-from privmine.errors import BudgetError, DataError, InputError
+from privmine.errors import BudgetError, DataError, InputError, PrivmineError
 from privmine.evaluation.evaluate import compare
 from privmine.evaluation.experiment import Experiment
 from privmine.hooks.registry import registry
 from privmine.ledger import Ledger
+from privmine.noise.secure import SecureNoise
+from privmine.privacy.noise import Noise
 from privmine.privacy.unit import Unit
 
 BASKETS = [["a", "b"], ["a"], ["b", "c"], ["a", "b", "c"], ["d"]] * 60
@@ -175,3 +178,69 @@ def _with_delta(case: Case) -> Case:
     from attrs import evolve
 
     return evolve(case, delta=Fraction(DELTA))
+
+
+class Weaker(SecureNoise):
+    """Draws Gaussian noise of half the standard deviation, and says so."""
+
+    def draws(self, noise: Noise) -> Noise:
+        return evolve(noise, scale=noise.scale / 2)
+
+
+class Unproven(SecureNoise):
+    """Draws noise for which nobody has a proof."""
+
+    def draws(self, noise: Noise) -> Noise:
+        class Triangular(Noise):
+            distribution = "triangular"
+
+        return Triangular(noise.scale)
+
+
+class Floats(SecureNoise):
+    """Calls itself private, and draws in floating point."""
+
+    def draws(self, noise: Noise) -> Noise:
+        return noise.continuous
+
+
+class OnlyLaplace:
+    """Has one way to draw."""
+
+    name, private = "laplace", True
+
+    def laplace(self, values: object, scale: object) -> object:
+        return values
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        (Weaker(), "draws discrete gaussian of scale .* which costs ρ ≈ 4, where it was asked for"),
+        (Unproven(), "no proof that noise of the kind triangular"),
+        (Floats(), "floating point"),
+        (OnlyLaplace(), "needs draws, add, select, below, which OnlyLaplace does not have"),
+    ],
+    ids=lambda value: type(value).__name__ if not isinstance(value, str) else "",
+)
+def test_a_source_without_a_proof_is_refused_before_anything_is_charged(
+    source: object, said: str, tmp_path: Path
+) -> None:
+    """Before the data is looked at, too."""
+    ledger = Ledger(tmp_path / "ledger.db")
+    ledger.init("orders", 3, "1e-5")
+    with pytest.raises(PrivmineError, match=said) as refused:
+        pm.mine(data(), 3, 1, delta="1e-6", noise=source, ledger=ledger, dataset="orders")
+    assert "othing was charged" in str(refused.value)
+    assert not [row for row in ledger.log("orders") if row.event == "charge"]
+
+
+def test_more_noise_than_was_asked_for_is_taken() -> None:
+    """It protects more."""
+
+    class Stronger(SecureNoise):
+        def draws(self, noise: Noise) -> Noise:
+            return evolve(noise, scale=noise.scale * 2)
+
+    release = pm.mine(data(), 3, 1, delta="1e-6", noise=Stronger())
+    assert any(charge.noise is not None for charge in release.receipt.charges)

@@ -23,6 +23,7 @@ from privmine.noise.secure import SecureNoise
 from privmine.noise.simulated import SimulatedNoise
 from privmine.pipeline import Pipeline
 from privmine.pipeline.request import Wish
+from privmine.privacy.definition import ZCDP
 from privmine.privacy.unit import Unit
 from privmine.store.memory import MemoryStore
 
@@ -154,6 +155,13 @@ def test_the_charge_comes_before_the_draw() -> None:
     with pytest.raises(pm.errors.PrivmineError) as caught:
         pm.mine(private(), k=3, epsilon=1, delta=DELTA, noise=Broken())
     assert "secret" not in str(caught.value)
+
+    data = private()
+    run = Pipeline().prepare(Wish(3, 1, delta=DELTA).request(data))
+    access = run.access(data.store, Broken(), lambda _: False)
+    with pytest.raises(pm.errors.PrivmineError):
+        find_items(access, run.request.budget / 10)
+    assert [charge.cost for charge in access.meter.charges] == [run.request.budget / 10]
 
 
 def test_a_store_that_fails_after_the_draw_tells_no_data() -> None:
@@ -307,6 +315,23 @@ def test_the_unit_is_in_the_noise() -> None:
         access = Pipeline().prepare(request).access(data.store, SecureNoise(), lambda _: False)
         scales.append(find_items(access, request.budget / 10).noise.scale)
     assert float(scales[1] / scales[0]) == pytest.approx(5)
+
+
+def test_the_unit_is_in_the_threshold(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A customer's five baskets weigh five times as much, so that it is higher than for the noise alone."""
+    asked = []
+
+    def listening(self, weights, noise, baskets):
+        asked.append((weights, noise, baskets))
+        return 1
+
+    monkeypatch.setattr(ZCDP, "least_weight", listening)
+    data = pm.Transactions.from_lists([["milk"]] * 10, items="private")
+    owned = pm.Transactions(data.universe, data.store, Unit("customer", 5), hidden=data.hidden)
+    request = Wish(5, 1, delta=DELTA).request(owned)
+    access = Pipeline().prepare(request).access(data.store, SecureNoise(), lambda _: False)
+    found = find_items(access, request.budget / 10)
+    assert asked == [(ItemWeights().weights.tolist(), found.noise, 5)]
 
 
 def test_a_delta_below_floating_point_is_refused() -> None:

@@ -116,6 +116,14 @@ def test_a_part_of_delta_pays_for_it() -> None:
     assert log(float(shared.guarantee(shared.budget(Fraction(1))).epsilon)) <= 0
 
 
+def test_the_threshold_has_the_part_of_delta_that_is_kept_for_it() -> None:
+    """With all of δ it would be lower, and what the noise uses of δ would be spent twice."""
+    kept, weights, noise = Fraction("2e-7"), (0, 4096, 2896), DiscreteGaussian(20_000)
+    threshold = ZCDP(Fraction("1e-6"), kept).least_weight(weights, noise, 2)
+    assert threshold == least_weight(weights, noise.scale, 2, kept)
+    assert threshold > least_weight(weights, noise.scale, 2, Fraction("1e-6"))
+
+
 @pytest.mark.parametrize("parts", [("1e-6", "1e-6"), ("1e-6", "2e-6"), ("1e-6", "-1e-7"), ("1", "0.5"), ("0", "0")])
 def test_parts_that_make_no_sense_are_refused(parts: tuple[str, str]) -> None:
     """A forged receipt cannot state them."""
@@ -144,7 +152,7 @@ def stated_bound(weights: dict[int, int], scale: int, baskets: int, threshold: i
     return max(size * ((baskets - 1) * named(0) + named(baskets * weight)) for size, weight in weights.items())
 
 
-@pytest.mark.parametrize("weights", [{1: 1}, {1: 8, 2: 5, 5: 3}, {7: 2, 900: 1}], ids=str)
+@pytest.mark.parametrize("weights", [{1: 1}, {1: 8, 2: 5, 5: 3}, {7: 2, 900: 1}, {3: 4, 600: 4}], ids=str)
 @pytest.mark.parametrize(("scale", "baskets"), [(3, 1), (60, 5), (900, 40)])
 def test_it_is_the_smallest_whole_number_that_the_bound_allows(
     weights: dict[int, int], scale: int, baskets: int

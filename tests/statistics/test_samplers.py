@@ -87,9 +87,20 @@ def test_laplace_with_many_digits():
 
 @pytest.mark.parametrize("variance", [Fraction(1, 3), Fraction(2), Fraction(25, 2)])
 def test_gaussian(variance):
-    """10^6 discrete Gaussian draws."""
+    """10^6 discrete Gaussian draws: the cells, both sides alike, and the tails."""
     observed = Counter(SecureNoise().gaussian(np.zeros(DRAWS, dtype=np.int64), variance).tolist())
-    assert_fits(observed, two_sided(lambda x: exp(-x * x / (2 * float(variance))), 60))
+    probabilities = two_sided(lambda x: exp(-x * x / (2 * float(variance))), 60)
+    assert_fits(observed, probabilities)
+    drawn = np.array(sorted(observed.elements()))
+    sides = int((drawn < 0).sum()), int((drawn > 0).sum())
+    assert stats.binomtest(sides[0], sum(sides)).pvalue > SIGNIFICANCE
+    for deviations in (2, 3, 4, 4.5):
+        border = deviations * float(variance) ** 0.5
+        for sign in (-1, 1):
+            expected = sum(p for x, p in probabilities.items() if sign * x >= border)
+            found = int((sign * drawn >= border).sum())
+            print(f"beyond {sign * deviations}σ: {found} of {expected * DRAWS:.1f}")
+            assert stats.binomtest(found, DRAWS, expected).pvalue > SIGNIFICANCE
 
 
 @pytest.mark.parametrize("bound", [1, 2, 6, 100])
