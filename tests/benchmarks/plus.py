@@ -101,6 +101,9 @@ def report(rows: list[Row]) -> None:
         for cell, found in cells.items()
     }
     pairs = {cell: found for cell, found in pairs.items() if found}
+    if not pairs:
+        print("No cell has runs of both methods yet, so there is nothing to compare.")
+        return
     print("| data | FNR PrivBasis | FNR plus | RE PrivBasis | RE plus | coverage | worst cell's | time ratio |")
     print("|---|---|---|---|---|---|---|---|")
     for name in dict.fromkeys(data for data, _, _ in pairs):

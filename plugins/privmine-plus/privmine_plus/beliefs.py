@@ -25,12 +25,14 @@ from privmine_plus.regime import Threshold
 
 #: Priors c^−α of items, of pairs, of pairs that independence predicts, and of longer itemsets.
 ITEM_PRIOR, PAIR_PRIOR, PREDICTED_PRIOR, LONG_PRIOR = 1.0, 1.5, 1.0, 0.7
-#: An item is kept if it reaches θ̂ with this probability, and at most so many times k items.
-_ITEM_CHANCE, MOST_ITEMS = 0.01, 5
+#: An item is kept if it reaches θ̂ with this probability; at most so many times k items, or times √k if that is more.
+_ITEM_CHANCE, _MOST_BY_K, _MOST_BY_ROOT = 0.01, 5, 80
 #: A candidate that reaches θ̂ with less than this probability is dropped.
 _KEEP = 0.003
 #: And of the pairs of a kind at most so many times k are kept.
-_MOST_HOPEFUL = 10
+_MOST_HOPEFUL = 4
+#: By how much a guess at a count is off: the scale of the Laplace law of its logarithm.
+_GUESS = 0.35
 #: What is decided: candidates that reach the threshold with less, or with more, than this probability.
 _DECIDED = 0.01
 
@@ -84,6 +86,10 @@ class Beliefs:
             counts=self.counts[places],
             variances=self.variances[places],
         )
+
+    def kept(self) -> Beliefs:
+        """Without those that hardly reach θ̂."""
+        return self.taken(np.flatnonzero(self.chances() >= _KEEP))
 
     def joined(self, other: Beliefs) -> Beliefs:
         """These candidates, then the others."""
@@ -147,7 +153,8 @@ def beliefs_after(threshold: Threshold, look: Look, alphas: FloatArray) -> Belie
 def item_beliefs(request: Request, threshold: Threshold, look: Look) -> Beliefs:
     """The items that may matter, most promising first."""
     # The posterior follows the noisy value, so that the largest values are enough of a large universe.
-    most = min(len(look.values), MOST_ITEMS * max(request.k, 1))
+    k = max(request.k, 1)
+    most = min(len(look.values), max(_MOST_BY_K * k, int(_MOST_BY_ROOT * k**0.5)))
     order = np.argsort(-look.values, kind="stable")[:most]
     largest = evolve(look, itemsets=tuple((item,) for item in order.tolist()), values=look.values[order])
     found = beliefs_after(threshold, largest, np.full(most, ITEM_PRIOR))
@@ -189,6 +196,14 @@ def long_beliefs(items: Beliefs, look: Look) -> Beliefs:
     return _bounded(items, beliefs_after(items.threshold, look, alphas))
 
 
+def guessed(found: Beliefs, itemsets: Sequence[Itemset], sizes: FloatArray) -> Beliefs:
+    """Longer itemsets of which only a guess is known, from counts of their subsets."""
+    alphas = np.full(len(itemsets), LONG_PRIOR)
+    logs = log_prior(alphas) - np.abs(np.log(GRID * found.threshold.theta) - np.log(sizes)[:, None]) / _GUESS
+    new = Beliefs(found.threshold, tuple(itemsets), logs, sizes, 2 * (_GUESS * sizes) ** 2)
+    return _bounded(found.taken(np.flatnonzero([len(itemset) == 1 for itemset in found.itemsets])), new)
+
+
 def _bounded(items: Beliefs, found: Beliefs) -> Beliefs:
     """No itemset is more frequent than its items."""
     limit = dict(zip((item for (item,) in items.itemsets), items.bounds(), strict=True))
@@ -205,8 +220,7 @@ def beliefs_from(request: Request, threshold: Threshold, looks: Sequence[Look]) 
     found = items
     for later in looks[1:]:
         if later.itemsets and len(later.itemsets[0]) == 2:
-            pairs = pair_beliefs(items, later, request.k)
-            found = found.joined(pairs.taken(np.flatnonzero(pairs.chances() >= _KEEP)))
+            found = found.joined(pair_beliefs(items, later, request.k).kept())
         else:
             found = found.joined(long_beliefs(items, later))
     return found

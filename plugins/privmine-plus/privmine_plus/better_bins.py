@@ -7,11 +7,12 @@ from fractions import Fraction
 import numpy as np
 from attrs import frozen
 
-from privmine.api import BasisSet, BinCounts, Curator, FloatArray, Itemset, NoisyCounts, hookimpl, itemset
+from privmine.api import BasisSet, BinCounts, Curator, FloatArray, Itemset, NoisyCounts, Request, hookimpl, itemset
 from privmine_plus.bins import superset_sums
+from privmine_plus.budget import growth
 from privmine_plus.walsh import SumLaw, WalshEstimates, least_squares, norm_cut, subsets
 
-#: Cube roots become fractions of at most this denominator.
+#: Roots become fractions of at most this denominator.
 _DENOMINATOR = 10_000
 
 
@@ -38,17 +39,19 @@ class UnequalBudgets:
     """Counts the bins of each basis with a budget of its own, and adds them up by least squares.
 
     A basis of ℓ items has the error variance V = Σ 2^(ℓ−|X|) over its items and pairs X. Budgets in proportion to V^⅓
-    make the sum of V/ε² over the bases least: long bases get more than short ones.
+    make the sum of V/ε² over the bases least: long bases get more than short ones. With a δ it is that of V/ρ, and
+    budgets are in proportion to √V.
 
     Privacy: a Laplace measurement of `BinCounts` for each basis, of which a transaction moves one bin by 1. The budgets
     follow from the lengths of the bases, which are no data, and sum to what is left.
     """
 
     @hookimpl
-    def reconstruct_counts(self, basis: BasisSet, curator: Curator) -> NoisyCounts:
+    def reconstruct_counts(self, request: Request, basis: BasisSet, curator: Curator) -> NoisyCounts:
         """Measure and solve; see `Stages.reconstruct_counts`."""
-        bases = basis.bases or ((),)
-        shares = curator.split(**{f"basis_{place}": budget_weight(len(found)) for place, found in enumerate(bases)})
+        bases, power = basis.bases or ((),), growth(request)
+        weights = {f"basis_{place}": budget_weight(len(found), power) for place, found in enumerate(bases)}
+        shares = curator.split(**weights)
         answers = [
             curator.measure(BinCounts([found]), cost) for found, cost in zip(bases, shares.values(), strict=True)
         ]
@@ -84,10 +87,10 @@ class NormCut:
         return _counts(basis, found, {named: weighted[named] / precisions[named] for named in weighted})
 
 
-def budget_weight(length: int) -> Fraction:
-    """V^⅓ of a basis of so many items, as a fraction."""
+def budget_weight(length: int, power: float = 1.0) -> Fraction:
+    """V^⅓ of a basis of so many items, as a fraction; √V where noise falls with the root of a budget."""
     wanted = 2.0**length * (length / 2 + length * (length - 1) / 8) if length else 1.0
-    return Fraction(wanted ** (1 / 3)).limit_denominator(_DENOMINATOR)
+    return Fraction(wanted ** (1 / (1 + 2 * power))).limit_denominator(_DENOMINATOR)
 
 
 def _equal_bins(basis: BasisSet, curator: Curator) -> tuple[tuple[Itemset, ...], list[FloatArray], list[float]]:

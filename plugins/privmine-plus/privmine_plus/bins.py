@@ -1,52 +1,12 @@
-"""Counts of all subsets of bases, from noisy bins: unbiased, with the law of their noise."""
+"""Sums over the bins of a basis: of supersets, of subsets, and the names of the bins."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 import numpy as np
-from attrs import field, frozen
 
-from privmine.api import BinCounts, FloatArray, Itemset, Measurement, NoiseSum
-
-
-@frozen(eq=False)
-class BinEstimates:
-    """Unbiased estimates.
-
-    Attributes:
-        counts: of every subset of a basis, the empty one included.
-        terms: of each the draws and weights that its noise is the sum of.
-        answer: what they come from.
-    """
-
-    counts: dict[Itemset, float] = field(repr=False)
-    terms: dict[Itemset, tuple[tuple[int, float], ...]] = field(repr=False)
-    answer: Measurement = field(repr=False)
-
-    def law(self, itemset: Itemset) -> NoiseSum:
-        """The law of the noise in a count."""
-        return NoiseSum(self.answer.noise, self.terms[itemset])
-
-    def variance(self, itemset: Itemset) -> float:
-        """The variance of the noise in a count."""
-        return self.answer.noise.variance * sum(draws * weight * weight for draws, weight in self.terms[itemset])
-
-
-def estimates(answer: Measurement) -> BinEstimates:
-    """Add up bins, and combine what several bases tell of an itemset by inverse variance."""
-    query = answer.query
-    assert isinstance(query, BinCounts)
-    parts: dict[Itemset, list[tuple[int, float]]] = {}
-    for basis, bins in zip(query.bases, query.by_basis(answer.values), strict=True):
-        for itemset, count in zip(subsets(basis), superset_sums(bins).tolist(), strict=True):
-            parts.setdefault(itemset, []).append((2 ** (len(basis) - len(itemset)), count))
-    counts, terms = {}, {}
-    for itemset, seen in parts.items():
-        precision = sum(1 / draws for draws, _ in seen)
-        counts[itemset] = sum(count / draws for draws, count in seen) / precision
-        terms[itemset] = tuple((draws, 1 / draws / precision) for draws, _ in seen)
-    return BinEstimates(counts, terms, answer)
+from privmine.api import FloatArray, Itemset
 
 
 def superset_sums(bins: FloatArray) -> FloatArray:

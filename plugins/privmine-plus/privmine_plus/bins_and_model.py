@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from privmine.api import FloatArray, Itemset, NoiseLaw, NoisyCounts
-from privmine_plus.bins import BinEstimates
+from privmine_plus.bin_estimates import BinEstimates
+from privmine_plus.error_law import ErrorLaw
 from privmine_plus.model_errors import OWN_ERROR, STRETCH, own_spread
 from privmine_plus.pair_model import PairModel
-from privmine_plus.released import ErrorLaw
 
 #: Itemsets that only the bins suggest are looked at above this part of the k-th of the model's supports.
 _SUGGESTED = 0.7

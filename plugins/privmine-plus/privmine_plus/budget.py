@@ -6,7 +6,7 @@ The one place of this package that knows how a share becomes a price.
 from __future__ import annotations
 
 from fractions import Fraction
-from math import sqrt
+from math import log2, sqrt
 
 from privmine.api import Cost, Curator, Noise, Request, Sensitivity
 
@@ -31,10 +31,24 @@ def affordable(request: Request, curator: Curator) -> Fraction:
     return curator.remaining / request.budget
 
 
-def scale_at(request: Request, share: Fraction | float) -> float:
-    """The scale of noise for an answer that one transaction moves by 1, at a share of the budget; see `scale_of`."""
-    moved = Sensitivity(1, 1, 1).times(request.public.unit.baskets)
+def scale_at(request: Request, share: Fraction | float, bases: int = 1) -> float:
+    """The scale of noise for answers of which one transaction moves so many by 1, at a share; see `scale_of`."""
+    moved = Sensitivity(bases, bases, 1).times(request.public.unit.baskets)
     return scale_of(request.budget.definition.noise_for(moved, Fraction(share) * request.budget))
+
+
+def draw_scale_at(request: Request, share: Fraction | float) -> float:
+    """What an item's support must exceed another's by, to be drawn e times as likely in one draw for this share."""
+    moved = Sensitivity(1, 1, 1, monotone=True).times(request.public.unit.baskets)
+    return 1 / float(request.budget.definition.rate_for(moved, Fraction(share) * request.budget, 1))
+
+
+def growth(request: Request) -> float:
+    """The power of w with which noise for w answers, or for w draws, grows: 1 in pure ε, ½ with a δ.
+
+    A transaction that moves w values by 1 moves them by w in the L1 norm, and by √w in the L2 norm.
+    """
+    return round(log2(scale_at(request, 1, 4) / scale_at(request, 1))) / 2
 
 
 def scale_of(noise: Noise) -> float:

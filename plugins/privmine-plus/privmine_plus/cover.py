@@ -9,15 +9,23 @@ from attrs import frozen
 
 from privmine.api import DEFAULT_LIMIT, Answer, BasisSet, Elements, FloatArray, IntArray, Itemset, Request, hookimpl
 from privmine_plus.beliefs import Beliefs, beliefs_of, in_public_order
-from privmine_plus.budget import scale_at
-from privmine_plus.regime import Threshold, deviation, threshold_of
+from privmine_plus.budget import growth, scale_at
+from privmine_plus.regime import deviation, doubts, threshold_of
 
 #: More bases, or more itemsets to cover, never pay.
 _MOST_BASES, _MOST_ITEMSETS = 120, 1500
 #: Bins are counted where they promise errors below this part of θ̂.
-PRECISE = 0.15
+PRECISE = 0.2
 #: The log-odds at which a candidate may well be among the first k: a chance of one in ten.
 _MAY_WELL = -2.2
+
+#: What counts and intervals rest on, for the receipt.
+NOTES = (
+    "Counts from bins are unbiased. The other counts are posterior means, because each transaction was counted only in "
+    "part. Their intervals are no guarantee: they rest on a prior for counts, and they assume that what was not "
+    "counted is spread about evenly over the itemsets. Some itemsets of three and more items may be guessed from the "
+    "counts of their subsets; their intervals are wide.",
+)
 
 
 @frozen
@@ -37,24 +45,13 @@ class FirstFitBases:
         found = None if threshold is None else beliefs_of(request, threshold, answers)
         if threshold is None or found is None:
             named = (*((item,) for item in elements.items), *elements.itemsets)
-            return BasisSet(bases=best_cover(named), candidates=tuple(dict.fromkeys(named)))
-        # Bins have noise of at least w scales, even with the whole budget; more bases than this are never precise.
-        most = int(PRECISE * threshold.theta / deviation(scale_at(request, 1)))
+            return BasisSet(bases=best_cover(named, power=growth(request)), candidates=tuple(dict.fromkeys(named)))
+        # The whole budget buys bins of w bases noise of w^power scales; more bases than this are never precise.
+        power = growth(request)
+        most = int((PRECISE * threshold.theta / deviation(scale_at(request, 1))) ** (1 / power))
         wanted = [found.itemsets[place] for place in worth_counting(found, request.k).tolist()]
-        bases = best_cover(wanted, min(most, _MOST_BASES))
-        return BasisSet(bases=bases, candidates=found.itemsets, notes=notes(threshold))
-
-
-def notes(threshold: Threshold) -> tuple[str, ...]:
-    """What the receipt says of the counts and intervals."""
-    said = [
-        "Counts from bins are unbiased. The other counts are posterior means, because each transaction was counted "
-        "only in part. Their intervals are no guarantee: they rest on a prior for counts, and they assume that what "
-        "was not counted is spread about evenly over the itemsets."
-    ]
-    if threshold.is_noise:
-        said.append("The supports of the last itemsets are not clearly above 0 at this ε: they are mostly noise.")
-    return tuple(said)
+        bases = best_cover(wanted, min(most, _MOST_BASES), power)
+        return BasisSet(bases=bases, candidates=found.itemsets, notes=NOTES + doubts(threshold))
 
 
 def worth_counting(found: Beliefs, k: int) -> IntArray:
@@ -63,8 +60,14 @@ def worth_counting(found: Beliefs, k: int) -> IntArray:
     return places[in_public_order([found.itemsets[place] for place in places.tolist()], found.means()[places])]
 
 
-def best_cover(itemsets: Sequence[Itemset], most: int = _MOST_BASES) -> tuple[Itemset, ...]:
-    """The cover of least mean error variance among those of all lengths; none where all have too many bases."""
+def best_cover(itemsets: Sequence[Itemset], most: int = _MOST_BASES, power: float = 1.0) -> tuple[Itemset, ...]:
+    """The cover of least mean error variance among those of all lengths; none where all have too many bases.
+
+    Args:
+        itemsets: what to cover.
+        most: how many bases there may be.
+        power: of the number of bases, with which their noise grows.
+    """
     # The longest first, and of those the first: a basis is opened by what it must be long for.
     wanted = sorted(dict.fromkeys(itemset for itemset in itemsets if itemset), key=len, reverse=True)
     if not wanted or len(wanted) > _MOST_ITEMSETS or most < 1:
@@ -72,12 +75,14 @@ def best_cover(itemsets: Sequence[Itemset], most: int = _MOST_BASES) -> tuple[It
     items = sorted({item for itemset in wanted for item in itemset})
     bit = {item: 1 << place for place, item in enumerate(items)}
     masks = [sum(bit[item] for item in itemset) for itemset in wanted]
+    known = Coefficients.of(masks)
     best: tuple[float, list[int]] | None = None
-    for limit in range(min(max(3, len(wanted[0])), DEFAULT_LIMIT), DEFAULT_LIMIT + 1):
+    # Where long bases are too many, shorter ones are so too.
+    for limit in range(DEFAULT_LIMIT, min(max(3, len(wanted[0])), DEFAULT_LIMIT) - 1, -1):
         bases = _first_fit([mask for mask in masks if mask.bit_count() <= limit], limit, most)
         if bases is None:
-            continue
-        error = float(len(bases) ** 2 * np.mean(1 / _precisions(masks, bases)))
+            break
+        error = float(len(bases) ** (2 * power) * np.mean(known.variances(bases)))
         if best is None or error < best[0]:
             best = error, bases
     if best is None:
@@ -111,21 +116,54 @@ def _first_fit(masks: Sequence[int], limit: int, most: int) -> list[int] | None:
     ]
 
 
-def _precisions(masks: Sequence[int], bases: Sequence[int]) -> FloatArray:
-    """For each itemset Σ 2^(|X|−|B|) over the bases that contain it; next to nothing where none does."""
-    found = np.full(len(masks), 1e-9)
-    for basis in bases:
-        size = basis.bit_count()
-        found += [2.0 ** (mask.bit_count() - size) if mask & ~basis == 0 else 0.0 for mask in masks]
-    return found
+@frozen(eq=False)
+class Coefficients:
+    """The Walsh coefficients that counts of itemsets are made of: those of all their subsets. Sets are bit masks.
+
+    Attributes:
+        masks: of the coefficients, each once.
+        places: for each itemset the places of its subsets among them, one itemset after the other.
+        starts: where each itemset begins among the places.
+        shares: what each itemset's sum of variances is multiplied by: 4^−|X|.
+    """
+
+    masks: list[int]
+    places: IntArray
+    starts: IntArray
+    shares: FloatArray
+
+    @classmethod
+    def of(cls, itemsets: Sequence[int]) -> Coefficients:
+        """Those of itemsets, each a bit mask."""
+        number: dict[int, int] = {}
+        places: list[int] = []
+        starts = []
+        for itemset in itemsets:
+            starts.append(len(places))
+            subset = itemset
+            while True:
+                places.append(number.setdefault(subset, len(number)))
+                if not subset:
+                    break
+                subset = (subset - 1) & itemset
+        lengths = np.array([itemset.bit_count() for itemset in itemsets])
+        return cls(list(number), np.array(places), np.array(starts), 0.25**lengths)
+
+    def variances(self, bases: Sequence[int]) -> FloatArray:
+        """The error variance of each itemset by least squares, in variances of a bin; infinite where none has it."""
+        precisions = np.zeros(len(self.masks))
+        for basis in bases:
+            told = 0.5 ** basis.bit_count()
+            precisions += [0.0 if mask & ~basis else told for mask in self.masks]
+        with np.errstate(divide="ignore"):
+            spreads = 1 / precisions
+        return np.asarray(self.shares * np.add.reduceat(spreads[self.places], self.starts))
 
 
 def cover_variance(itemsets: Sequence[Itemset], bases: Sequence[Itemset]) -> float:
     """The mean error variance of the itemsets, in variances of a bin's noise; infinite where one is not covered."""
     if not bases or not itemsets:
         return np.inf
-    precisions = np.zeros(len(itemsets))
-    sets = [frozenset(itemset) for itemset in itemsets]
-    for basis in map(frozenset, bases):
-        precisions += [2.0 ** (len(found) - len(basis)) if found <= basis else 0.0 for found in sets]
-    return float(np.mean(1 / precisions)) if precisions.min() > 0 else np.inf
+    bit = {item: 1 << place for place, item in enumerate({item for found in (*itemsets, *bases) for item in found})}
+    masks, covers = ([sum(bit[item] for item in found) for found in group] for group in (itemsets, bases))
+    return float(np.mean(Coefficients.of(masks).variances(covers)))

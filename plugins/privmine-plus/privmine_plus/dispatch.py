@@ -54,7 +54,7 @@ class PlusBases:
     def construct_basis(self, request: Request, elements: Elements, answers: tuple[Answer, ...]) -> BasisSet:
         """Hand over; see `Stages.construct_basis`."""
         if is_dense(request, answers):
-            return ItemPairs().construct_basis(elements)
+            return ItemPairs().construct_basis(request, elements, answers)
         return FirstFitBases().construct_basis(request, elements, answers)
 
 

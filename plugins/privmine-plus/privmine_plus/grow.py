@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 
 from privmine.api import Itemset
-from privmine_plus.beliefs import Beliefs, in_public_order
+from privmine_plus.beliefs import Beliefs, guessed, in_public_order
 
 #: Items of pairs reach θ̂ with this probability.
 _ITEM_CHANCE = 0.3
@@ -15,7 +15,7 @@ _ITEM_CHANCE = 0.3
 #: pairs reach θ without a rarer item that is well above it, and every pair that is looked at costs all others noise.
 _RARER, _PREDICTED = 1.3, 0.4
 #: Longer itemsets grow from pairs that reach θ̂ with this probability, where so much of θ̂ is predicted.
-_PAIR_CHANCE, _GROWN = 0.15, 0.5
+_PAIR_CHANCE, _GROWN = 0.05, 0.35
 #: At most so many pairs, longer itemsets, and attempts to join.
 MOST_PAIRS, _MOST_LONG, _MOST_WORK = 40_000, 2000, 200_000
 
@@ -39,18 +39,19 @@ def promising_pairs(items: Beliefs) -> list[Itemset]:
     return sorted(map(tuple, np.sort(ends, axis=1).tolist()))
 
 
-def grown(items: Beliefs, pairs: Beliefs, k: int, longest: int | None) -> list[Itemset]:
-    """Itemsets of three and more items that likely pairs suggest."""
-    theta = pairs.threshold.theta
-    chances, means = pairs.chances(), pairs.means()
-    order = in_public_order(pairs.itemsets, chances)
-    order = order[chances[order] >= _PAIR_CHANCE][: max(200, 2 * k)]
-    predicted: dict[Itemset, float] = {pairs.itemsets[place]: float(means[place]) for place in order.tolist()}
-    predicted |= {itemset: float(mean) for itemset, mean in zip(items.itemsets, items.means(), strict=True)}
-    level = [pairs.itemsets[place] for place in order.tolist()]
-    found: list[Itemset] = []
+def grown(found: Beliefs, k: int, longest: int | None) -> dict[Itemset, float]:
+    """Itemsets of three and more items that likely pairs suggest, each with a guess at its count."""
+    theta = found.threshold.theta
+    chances, means = found.chances(), found.means()
+    lengths = np.array([len(itemset) for itemset in found.itemsets])
+    order = in_public_order(found.itemsets, chances)
+    order = order[(lengths[order] == 2) & (chances[order] >= _PAIR_CHANCE)][: max(200, 2 * k)]
+    level = [found.itemsets[place] for place in order.tolist()]
+    known = np.concatenate([np.flatnonzero(lengths != 2), order])
+    predicted = {found.itemsets[place]: float(means[place]) for place in known.tolist()}
+    sizes: dict[Itemset, float] = {}
     work = 0
-    while level and len(found) < _MOST_LONG and work < _MOST_WORK and (longest is None or len(level[0]) < longest):
+    while level and len(sizes) < _MOST_LONG and work < _MOST_WORK and (longest is None or len(level[0]) < longest):
         by_start: dict[Itemset, list[int]] = {}
         for itemset in sorted(level):
             by_start.setdefault(itemset[:-1], []).append(itemset[-1])
@@ -59,14 +60,26 @@ def grown(items: Beliefs, pairs: Beliefs, k: int, longest: int | None) -> list[I
             for one, other in combinations(ends, 2):
                 work += 1
                 itemset = (*start, one, other)
-                size = _predicted(itemset, predicted)
+                if itemset[1:] not in predicted:
+                    continue
+                size = predicted[itemset] if itemset in predicted else _predicted(itemset, predicted)
                 if size >= _GROWN * theta:
                     candidates.append((-size, itemset))
-        kept = sorted(candidates)[: _MOST_LONG - len(found)]
-        predicted |= {itemset: -size for size, itemset in kept}
+        kept = sorted(candidates)[: _MOST_LONG - len(sizes)]
+        sizes |= {itemset: -size for size, itemset in kept}
+        predicted |= sizes
         level = [itemset for _, itemset in kept]
-        found += level
-    return found
+    return sizes
+
+
+def with_grown(found: Beliefs, k: int, longest: int | None) -> Beliefs:
+    """What is believed together with the longer itemsets that it suggests and nobody has looked at."""
+    known = set(found.itemsets)
+    guesses = {itemset: size for itemset, size in grown(found, k, longest).items() if itemset not in known}
+    if not guesses:
+        return found
+    sizes = np.array(list(guesses.values()))
+    return found.joined(guessed(found, list(guesses), sizes))
 
 
 def _predicted(itemset: Itemset, predicted: dict[Itemset, float]) -> float:

@@ -76,9 +76,14 @@ class Holdings:
             counts[1 : peak + 1] = _tail(noisy[peak:0:-1], scale)[::-1]
         return cls(_middles(edges), counts)
 
-    def kept_by(self, bounds: IntArray) -> FloatArray:
-        """For each bound on what a transaction adds the share of a count that it keeps; see `kept`."""
-        return self._kept(np.minimum(1.0, bounds[:, None] / np.maximum(self.held, 1.0)))
+    def kept_by(self, bounds: IntArray, power: float = 1.0) -> FloatArray:
+        """For each bound on what a transaction adds the share of a count that it keeps; see `kept`.
+
+        Args:
+            bounds: the bounds.
+            power: of m/T, what a transaction adds to each of T candidates.
+        """
+        return self._kept(np.minimum(1.0, (bounds[:, None] / np.maximum(self.held, 1.0)) ** power))
 
     def kept(self, weights: IntArray) -> float:
         """The share of all occurrences that is kept with a table of weights: what a transaction adds, by T."""
@@ -97,7 +102,7 @@ def misjudged(kept: Any) -> Any:
     return 0.5 * lost + 0.04 * lost / kept
 
 
-def best_bound(holdings: Holdings, theta: float, scale: float, most: int) -> tuple[int, float]:
+def best_bound(holdings: Holdings, theta: float, scale: float, most: int, power: float = 1.0) -> tuple[int, float]:
     """The bound of least squared error for a count of about θ, and that error.
 
     Args:
@@ -105,9 +110,10 @@ def best_bound(holdings: Holdings, theta: float, scale: float, most: int) -> tup
         theta: the size of the counts that matter.
         scale: the scale of the noise for a bound of 1.
         most: the number of candidates: no larger bound is needed.
+        power: of the bound, with which the noise grows, and of m/T, what a transaction adds to each of T candidates.
     """
     bounds = np.unique(np.minimum(BOUNDS, max(most, 1)))
-    kept = holdings.kept_by(bounds)
-    errors = 2 * (bounds * scale / kept) ** 2 + (misjudged(kept) * theta) ** 2
+    kept = holdings.kept_by(bounds, power)
+    errors = 2 * (bounds**power * scale / kept) ** 2 + (misjudged(kept) * theta) ** 2
     best = int(np.argmin(errors))
     return int(bounds[best]), float(errors[best])

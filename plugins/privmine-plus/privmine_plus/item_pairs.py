@@ -6,8 +6,9 @@ from itertools import combinations
 
 from attrs import frozen
 
-from privmine.api import BasisSet, Elements, hookimpl, itemset
+from privmine.api import Answer, BasisSet, Elements, Request, hookimpl, itemset
 from privmine_plus.pair_moments import NOTES
+from privmine_plus.regime import doubts, threshold_of
 
 
 @frozen
@@ -18,7 +19,8 @@ class ItemPairs:
     """
 
     @hookimpl
-    def construct_basis(self, elements: Elements) -> BasisSet:
+    def construct_basis(self, request: Request, elements: Elements, answers: tuple[Answer, ...]) -> BasisSet:
         """Pair the items; see `Stages.construct_basis`."""
         pairs = tuple(itemset(pair) for pair in combinations(elements.items, 2))
-        return BasisSet(pairs or (itemset(elements.items),), notes=NOTES, across=True)
+        notes = NOTES + doubts(threshold_of(request, answers))
+        return BasisSet(pairs or (itemset(elements.items),), notes=notes, across=True)

@@ -7,7 +7,7 @@ from fractions import Fraction
 from attrs import frozen
 
 from privmine.api import Answer, Curator, Elements, Request, hookimpl
-from privmine_plus.beliefs import beliefs_from, item_beliefs, pair_beliefs
+from privmine_plus.beliefs import item_beliefs, long_beliefs, pair_beliefs
 from privmine_plus.budget import HISTOGRAM_SHARE, SELECT_SHARE, affordable
 from privmine_plus.grow import grown, promising_pairs
 from privmine_plus.looks import look
@@ -40,17 +40,20 @@ class BoundedLevels:
         room = min(Fraction(1), affordable(request, curator) / SELECT_SHARE)
         least, histogram = LEAST * room, HISTOGRAM_SHARE * room
         item_cap, pair_cap, long_cap = (cap * room for cap in CAPS)
-        looks = [look(request, curator, None, threshold.theta, item_cap, least, histogram)]
-        items = item_beliefs(request, threshold, looks[0])
+        items = item_beliefs(
+            request, threshold, look(request, curator, None, threshold.theta, item_cap, least, histogram)
+        )
         longest = request.max_length
         pairs = promising_pairs(items) if longest is None or longest >= 2 else []
+        found = items
         if pairs:
-            looks.append(look(request, curator, pairs, threshold.theta, pair_cap, least, histogram))
-            longer = grown(items, pair_beliefs(items, looks[1], request.k), request.k, longest)
+            seen = look(request, curator, pairs, threshold.theta, pair_cap, least, histogram)
+            likely = pair_beliefs(items, seen, request.k)
+            found = found.joined(likely.kept())
+            longer = list(grown(found, request.k, longest))
             if longer:
-                looks.append(look(request, curator, longer, threshold.theta, long_cap, least, histogram))
-        found = beliefs_from(request, threshold, looks)
-        assert found is not None
+                seen = look(request, curator, longer, threshold.theta, long_cap, least, histogram)
+                found = found.joined(long_beliefs(items, seen))
         ranked = [found.itemsets[place] for place in found.ranking(request.k).tolist()]
         singles = [item for (item,) in items.itemsets]
         return Elements(singles, [itemset for itemset in ranked if len(itemset) > 1])

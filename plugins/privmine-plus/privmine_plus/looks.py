@@ -21,7 +21,7 @@ from privmine.api import (
     WeightedSupports,
     fair_weights,
 )
-from privmine_plus.budget import HISTOGRAM_SHARE, price, scale_at, scale_of
+from privmine_plus.budget import HISTOGRAM_SHARE, growth, price, scale_at, scale_of
 from privmine_plus.histogram import Holdings, best_bound, edges_for, misjudged
 
 #: What a transaction adds that counts in full: weights are whole numbers, and rounding them down must cost little.
@@ -103,21 +103,37 @@ def look(
 ) -> Look:
     """Measure candidates with the least share, from `least` to `cap`, that is good enough for counts of θ.
 
-    Privacy: the histogram moves by 1. A transaction adds weights[T] to each of the T candidates that it
-    contains, and T·weights[T] is at most the bound: the query computes its norm from the table. The bound and the
-    share are chosen by noisy answers.
+    Privacy: the histogram moves by 1. A transaction adds weights[T] to each of the T candidates that it contains. In
+    pure ε T·weights[T] is at most the bound, with a δ T·weights[T]² is: the query computes its norms from the table.
+    The bound and the share are chosen by noisy answers.
     """
     most = len(request.public.universe) if itemsets is None else len(itemsets)
     counted = HeldHistogram(edges_for(most), itemsets)
     held = curator.measure(counted, price(request, histogram))
     holdings = Holdings.cleaned(counted.edges, held.values, scale_of(held.noise))
+    power = growth(request)
     steps = np.geomspace(float(least or cap * Fraction(_LEAST).limit_denominator(100)), float(cap), _STEPS)
     for step in steps:
         share = min(Fraction(f"{step:.4f}"), cap)
-        bound, error = best_bound(holdings, theta, scale_at(request, share), most)
+        bound, error = best_bound(holdings, theta, scale_at(request, share), most, power)
         if error <= 2 * (_GOOD_ENOUGH * theta) ** 2:
             break
-    weights = fair_weights(bound, UNIT, min(max(most, 1), _LONGEST))
+    weights = weights_for(bound, min(max(most, 1), _LONGEST), power)
     query = WeightedSupports(1, most, weights) if itemsets is None else BoundedSupports(itemsets, weights)
     answer = curator.measure(query, price(request, share))
     return looks_of([held, answer])[0]
+
+
+def weights_for(bound: int, longest: int, power: float) -> IntArray:
+    """What a transaction adds to each of T candidates that it contains, for T up to `longest`: UNIT·min(1, m/T)^power.
+
+    Args:
+        bound: m. A transaction adds at most UNIT·m in the L1 norm for a power of 1, UNIT·√m in the L2 norm for ½.
+        longest: the largest T that has a weight.
+        power: 1 or ½; see `growth`.
+    """
+    if power == 1:
+        return fair_weights(bound, UNIT, longest)
+    parts = np.minimum(1.0, bound / np.maximum(np.arange(longest + 1), 1))
+    # Whichever way the last digit of a power is rounded, the query counts the norms of the table itself.
+    return np.floor(UNIT * parts**power).astype(np.int64)

@@ -17,7 +17,7 @@ from attrs import frozen
 from privmine.api import FloatArray
 
 _ITERATIONS = 30
-_CONVERGED = 1e-7
+_CONVERGED = 1e-6
 # What a state must weigh to be kept: less changes no count that matters.
 _NEGLIGIBLE = 1e-9
 
@@ -73,13 +73,16 @@ def _regression(signs: FloatArray, weights: FloatArray, wanted: FloatArray, ridg
     slopes[0] = np.arctanh(np.clip(wanted[0], -0.99, 0.99))
     value, scores = _objective(slopes, signs, weights, wanted, ridge)
     damping = 0.0
+    unit = np.eye(len(wanted))
     for _ in range(_ITERATIONS):
         means = np.tanh(scores)
         gradient = signs.T @ (weights * means) - wanted + ridge * slopes
         curvature = (signs * (weights * (1 - means * means))[:, None]).T @ signs
         while True:
-            step = np.linalg.solve(curvature + np.diag(ridge + damping + 1e-10), gradient)
-            if gradient @ step < _CONVERGED or damping > 1e3:
+            step = np.linalg.solve(curvature + (ridge + damping + 1e-10) * unit, gradient)
+            if gradient @ step < _CONVERGED:
+                return np.asarray(slopes - step)
+            if damping > 1e3:
                 return slopes
             tried, tried_scores = _objective(slopes - step, signs, weights, wanted, ridge)
             if tried < value:

@@ -6,12 +6,13 @@ import numpy as np
 
 from privmine.api import FloatArray, Itemset
 from privmine_plus.maxent import States
+from privmine_plus.model_top import containing
 
 #: What a pair model is off by itself, for each item beyond a pair: this part of √(c·(N − c)); an assumption.
 OWN_ERROR = 0.004
 #: What a standard deviation is stretched by: the model's itemsets were picked by the same noise that their counts have,
 #: and noise moves counts by more than to first order.
-STRETCH = 1.17
+STRETCH = 1.2
 #: Pairs and items are measured, so that there only the ridge makes the model differ from them.
 _LEAST_LENGTH = 0.1
 #: Where items always occur together, C is singular; a ridge above what rounding adds to it lets it be inverted.
@@ -38,15 +39,12 @@ def noise_errors(states: States, itemsets: list[Itemset], noise: float, ridge: f
     """
     first, second = np.triu_indices(states.signs.shape[1], 1)
     products = np.hstack([states.signs, states.signs[:, first] * states.signs[:, second]])
-    weighted = products * states.weights[:, None]
-    means = weighted.sum(axis=0)
-    covariance = weighted.T @ products - np.outer(means, means)
-    present = states.signs > 0
-    contained = np.zeros((len(itemsets), len(present)))
-    for place, itemset in enumerate(itemsets):
-        contained[place] = present[:, list(itemset)].all(axis=1)
-    probabilities = contained @ states.weights
-    with_itemset = contained @ weighted - np.outer(probabilities, means)
+    scaled = products * np.sqrt(states.weights)[:, None]
+    means = products.T @ states.weights
+    covariance = scaled.T @ scaled - np.outer(means, means)
+    contained = containing(states.signs > 0, itemsets) * np.sqrt(states.weights)
+    probabilities = contained @ np.sqrt(states.weights)
+    with_itemset = contained @ scaled - np.outer(probabilities, means)
     gradients = np.linalg.solve(covariance + max(ridge, _LEAST_RIDGE) * np.eye(len(means)), with_itemset.T)
     return noise * np.sqrt((gradients**2).sum(axis=0)), probabilities - means @ gradients
 

@@ -46,6 +46,14 @@ def top_itemsets(present: np.ndarray, weights: FloatArray, k: int, max_length: i
     return [itemset for _, _, itemset in best]
 
 
+def containing(present: np.ndarray, itemsets: list[Itemset]) -> np.ndarray:
+    """For each itemset a row: 1 for each state that contains it, else 0. At most 63 columns."""
+    bits = 1 << np.arange(present.shape[1], dtype=np.int64)
+    codes = present.astype(np.int64) @ bits
+    masks = np.array([sum(1 << place for place in itemset) for itemset in itemsets], dtype=np.int64)
+    return (codes & masks[:, None]) == masks[:, None]
+
+
 def weights_of(present: np.ndarray, weights: FloatArray, itemsets: list[Itemset]) -> FloatArray:
     """The weight of the states that contain each itemset."""
-    return np.array([weights[present[:, list(itemset)].all(axis=1)].sum() for itemset in itemsets], dtype=np.float64)
+    return np.asarray(containing(present, itemsets) @ weights)

@@ -21,18 +21,20 @@ from privmine.api import (
     hookimpl,
     itemset_count,
 )
-from privmine_plus.budget import affordable, price, scale_at
+from privmine_plus.budget import affordable, draw_scale_at, growth, price
 from privmine_plus.regime import FEW_ITEMS, MOST_ITEMS, Threshold, measured_threshold
 
 #: What the number of items may cost, and what the items may.
 CUTOFF_SHARE = Fraction(6, 100)
-LEAST_SHARE, MOST_SHARE = 0.15, 0.4
+LEAST_SHARE, MOST_SHARE = 0.08, 0.4
+#: What the items may cost where even the fewest cannot be told from others for the usual most.
+HOPELESS_SHARE = 0.6
 #: Before anything is known: about so many times the fewest items that have k itemsets, within so much in logarithms.
 _USUAL, _SPREAD = 1.5, 0.25
-#: Items beyond the drawn number. One that is missing costs all of its itemsets, one too many a little noise.
-_EXTRA = 2
+#: An item beyond the drawn number. One that is missing costs all of its itemsets, one too many a little noise.
+_EXTRA = 1
 #: The error of a support that the draws aim at, and that beyond which they give up items; both in parts of the support.
-_WANTED_ERROR, _BORNE_ERROR = 0.15, 0.45
+_WANTED_ERROR, _BORNE_ERROR = 0.3, 0.45
 
 
 def fewest_items(request: Request) -> int:
@@ -54,26 +56,29 @@ def penalties(low: int, high: int, fewest: int, rate: float) -> IntArray:
     return np.minimum(np.rint(unlikely / rate), 2.0**40).astype(np.int64)
 
 
-def draw_error(count: int, universe: int, scale: float) -> float:
+def draw_error(count: int, universe: int, scale: float, power: float = 1.0) -> float:
     """By how much the support of the last of so many drawn items falls short.
 
-    The draws divide the budget, so each has `count` times the noise of a single draw, and the largest of the noises of
+    The draws divide the budget, so each has more noise than a single draw has, and the largest of the noises of
     d/count candidates for a place is about ln(d/count) times its scale.
     """
-    return count * log(max(universe / count, 1.5)) * scale
+    return count**power * log(max(universe / count, 1.5)) * scale
 
 
-def items_share(count: int, universe: int, threshold: Threshold, scale: float) -> float:
+def items_share(count: int, universe: int, threshold: Threshold, scale: float, power: float = 1.0) -> float:
     """The share of the budget with which the draws err by a part of the k-th support, or of how often that is missing.
 
     Args:
         count: how many items are drawn.
         universe: of how many.
         threshold: what is known of the k-th support and of the number of transactions.
-        scale: that of the noise which the whole budget buys.
+        scale: that of the noise which the whole budget buys a single draw.
+        power: of the number of draws, with which their noise grows; it falls with this power of the share.
     """
     leeway = max(min(threshold.theta, 2 * (threshold.total - threshold.theta)), scale)
-    return min(max(draw_error(count, universe, scale) / (_WANTED_ERROR * leeway), LEAST_SHARE), MOST_SHARE)
+    error = draw_error(count, universe, scale, power) / leeway
+    wanted, borne = ((error / limit) ** (1 / power) for limit in (_WANTED_ERROR, _BORNE_ERROR))
+    return max(min(max(wanted, LEAST_SHARE), MOST_SHARE), min(borne, HOPELESS_SHARE))
 
 
 @frozen
@@ -83,8 +88,9 @@ class NoisyItems:
     Of a universe of at most 20 items all are taken, which costs nothing.
 
     Privacy: one draw of the exponential mechanism on `ItemCutoff`, whose scores move by at most 1 in either direction,
-    with penalties that are public; then as many draws on item supports, which are monotone. How many draws, and at
-    which price, follows from noisy answers. Where no earlier stage measured θ̂ and N̂, two Laplace measurements do.
+    with penalties that are public; then one draw of a set of so many items by their supports, which are monotone, so
+    that the gap of a set moves by at most 1; with a δ as many draws of single items. How many items, and at which
+    price, follows from noisy answers. Where no earlier stage measured θ̂ and N̂, two Laplace measurements do.
     """
 
     @hookimpl
@@ -99,9 +105,12 @@ class NoisyItems:
         count = self._item_number(request, curator, threshold)
         if count >= universe:
             return Elements(tuple(range(universe)))
-        wanted = items_share(count, universe, threshold, scale_at(request, 1))
+        wanted = items_share(count, universe, threshold, draw_scale_at(request, 1), growth(request))
         share = min(Fraction(round(10_000 * wanted), 10_000), affordable(request, curator))
-        chosen = curator.choose(ItemSupports(universe), count, price(request, share))
+        # In pure ε single draws divide the share among them, and a set is one draw. With a δ they lose less by that
+        # than a set does by how many bad sets there are.
+        choose = curator.choose_set if growth(request) == 1 else curator.choose
+        chosen = choose(ItemSupports(universe), count, price(request, share))
         return Elements(tuple(item for (item,) in cast(tuple[Itemset, ...], chosen.chosen)))
 
     def _item_number(self, request: Request, curator: Curator, threshold: Threshold) -> int:
@@ -114,7 +123,7 @@ class NoisyItems:
         query = evolve(query, penalties=penalties(1, high, fewest, float(rate)))
         (drawn,) = curator.choose(query, 1, cost).chosen
         count = min(max(cast(int, drawn) + _EXTRA, fewest), MOST_ITEMS, universe)
-        scale = scale_at(request, MOST_SHARE)
-        while count > fewest and draw_error(count, universe, scale) > _BORNE_ERROR * threshold.theta:
+        scale, power = draw_scale_at(request, MOST_SHARE), growth(request)
+        while count > fewest and draw_error(count, universe, scale, power) > _BORNE_ERROR * threshold.theta:
             count -= 1
         return count

@@ -10,8 +10,8 @@ from privmine_plus.maxent import States, fitted_states
 from privmine_plus.model_errors import OWN_ERROR, STRETCH, noise_errors, own_spread
 from privmine_plus.model_top import top_itemsets, weights_of
 
-#: How many states of the items the model keeps.
-STATES = 2048
+#: How many states of the items the model keeps; and if it need only tell what is to be counted.
+STATES, FEW_STATES = 2048, 1024
 
 
 @frozen(eq=False)
@@ -33,14 +33,16 @@ class PairModel:
     deviation: float
 
     @classmethod
-    def of(cls, items: Itemset, moments: FloatArray, variance: float, total: tuple[float, float]) -> PairModel:
+    def of(
+        cls, items: Itemset, moments: FloatArray, variance: float, total: tuple[float, float], limit: int = STATES
+    ) -> PairModel:
         """Fit the model to noisy moments of items; more frequent ones come first."""
         count = max(total[0], 1.0)
         means = moments / count
         order = np.concatenate([[0], 1 + np.argsort(-means[0, 1:], kind="stable")])
         deviation = float(np.sqrt(variance)) / count
         ridge = np.full_like(means, deviation**2)
-        states = fitted_states(means[np.ix_(order, order)], ridge, STATES)
+        states = fitted_states(means[np.ix_(order, order)], ridge, limit)
         return cls(tuple(items[place - 1] for place in order[1:].tolist()), states, count, total[1], deviation)
 
     def top(self, k: int, max_length: int | None) -> list[Itemset]:

@@ -22,15 +22,17 @@ from privmine.api import (
     hookimpl,
     itemset,
 )
-from privmine_plus.bins import estimates
+from privmine_plus.bin_estimates import estimates
 from privmine_plus.bins_and_model import joined_counts
 from privmine_plus.budget import TOTAL_SHARE, affordable, price, scale_at
 from privmine_plus.cover import best_cover, cover_variance
-from privmine_plus.pair_model import PairModel
+from privmine_plus.pair_model import FEW_STATES, STATES, PairModel
 from privmine_plus.regime import MOST_ITEMS
 
 #: Bins may follow where what is left buys noise of a scale below this part of the transactions.
 _MANY = 1 / 20_000
+#: About so many bases; their noise grows with their number, less so with a δ.
+_USUAL_BASES = 5
 #: The part of what is left that then goes to the moments.
 _MOMENTS_PART = Fraction(25, 100)
 #: Bins are counted where they promise errors below this part of the k-th support.
@@ -116,12 +118,14 @@ class PairMoments:
             share = min(TOTAL_SHARE, affordable(request, curator) / 10)
             totals = known_totals(request, (curator.measure(Supports([()]), price(request, share)),))
         left = affordable(request, curator)
-        if not items or basis.candidates is not None or scale_at(request, left) > _MANY * totals[0][0]:
+        noise = scale_at(request, left, _USUAL_BASES) / _USUAL_BASES if left else np.inf
+        if not items or basis.candidates is not None or noise > _MANY * totals[0][0]:
             return _wanted_counts(request, basis, fitted(items, totals, [_moments(items, curator)]))
         first = _moments(items, curator, price(request, left * _MOMENTS_PART))
-        model = fitted(items, totals, [first])
+        model = fitted(items, totals, [first], FEW_STATES)
         longest = request.max_length
         found = model.top(round(_COVERED * request.k), longest)
+        # As for noise that grows with the number of bases: long bases tell of itemsets that the model does not suggest.
         bases = best_cover(found)
         if bases and _precise(request, curator, model.supports(found[: request.k])[-1], found, bases):
             return joined_counts(model, estimates(curator.measure(BinCounts(bases))), found, request.k, longest)
@@ -145,7 +149,7 @@ def _precise(
     request: Request, curator: Curator, support: float, found: list[Itemset], bases: tuple[Itemset, ...]
 ) -> bool:
     """Whether the bins of bases promise errors of the itemsets that are small against the k-th support."""
-    scale = scale_at(request, affordable(request, curator)) * len(bases)
+    scale = scale_at(request, affordable(request, curator), len(bases))
     return 2 * scale**2 * cover_variance(found, bases) < (_PRECISE * support) ** 2
 
 
@@ -153,7 +157,9 @@ def _moments(items: Itemset, curator: Curator, cost: Cost | None = None) -> Meas
     return curator.measure(MomentMatrix(items), cost)
 
 
-def fitted(items: Itemset, totals: list[tuple[float, float]], answers: list[Measurement]) -> PairModel:
+def fitted(
+    items: Itemset, totals: list[tuple[float, float]], answers: list[Measurement], limit: int = STATES
+) -> PairModel:
     """The model of moments that were measured once or several times, which count by their precision."""
     precisions = np.array([1 / answer.noise.variance for answer in answers])
     matrices = np.array([MomentMatrix(items).matrix(answer.values) for answer in answers], dtype=float)
@@ -161,7 +167,7 @@ def fitted(items: Itemset, totals: list[tuple[float, float]], answers: list[Meas
     diagonals = [
         (float(matrix[0, 0]), answer.noise.diagonal_variance) for matrix, answer in zip(matrices, answers, strict=True)
     ]
-    return PairModel.of(items, moments, 1 / float(precisions.sum()), combined([*totals, *diagonals]))
+    return PairModel.of(items, moments, 1 / float(precisions.sum()), combined([*totals, *diagonals]), limit)
 
 
 def _wanted_counts(request: Request, basis: BasisSet, model: PairModel) -> NoisyCounts:

@@ -13,7 +13,7 @@ from attrs import field, frozen
 
 from privmine.api import FloatArray, IntArray
 
-_POINTS = 200
+_POINTS = 120
 #: Multiples of θ̂, evenly spaced on a logarithmic scale; far beyond 1, since θ̂ may be much too small.
 GRID: FloatArray = np.exp(np.linspace(log(0.04), log(400.0), _POINTS))
 _LOG_GRID = np.log(GRID)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from math import sqrt
 
 import numpy as np
 from attrs import frozen
 
 from privmine.api import Answer, BasisSet, BinCounts, Curator, Itemset, NoisyCounts, Request, hookimpl
 from privmine_plus.beliefs import beliefs_after, beliefs_of
-from privmine_plus.bins import estimates
+from privmine_plus.bin_estimates import estimates
 from privmine_plus.budget import HISTOGRAM_SHARE, affordable, scale_at
 from privmine_plus.cover import PRECISE, cover_variance, worth_counting
+from privmine_plus.grow import with_grown
 from privmine_plus.looks import look
 from privmine_plus.regime import Threshold, measured_threshold
 from privmine_plus.released import released, with_bins
@@ -29,7 +31,8 @@ class Refine:
     the counts are unbiased.
 
     Bias: counts of which transactions were cut off, and counts that are not precise, are posterior means. They
-    lie between what was measured and what counts of that size usually are.
+    lie between what was measured and what counts of that size usually are. Longer itemsets that the last look
+    suggests, and that nobody has looked at, have guesses from the counts of their subsets.
 
     Privacy: either one measurement of bins (`BinCounts`), or a histogram and one bounded measurement, with all
     that is left of the budget. Which one, and of what, follows from noisy answers.
@@ -55,12 +58,12 @@ class Refine:
         candidates = [found.itemsets[place] for place in open_.tolist()]
         theta, rest = found.cut(request.k) * threshold.theta, share - histogram
         seen = look(request, curator, candidates, theta, rest, rest, histogram)
-        return released(found.updated(seen, open_), None, request.k)
+        return released(with_grown(found.updated(seen, open_), request.k, request.max_length), None, request.k)
 
 
 def _bins_variance(request: Request, basis: BasisSet, wanted: list[Itemset], share: Fraction) -> float:
     """The mean squared error that bins promise."""
-    return 2 * (scale_at(request, share) * basis.width) ** 2 * cover_variance(wanted, basis.bases)
+    return 2 * scale_at(request, share, max(basis.width, 1)) ** 2 * cover_variance(wanted, basis.bases)
 
 
 def _without_beliefs(request: Request, basis: BasisSet, curator: Curator, threshold: Threshold) -> NoisyCounts:
@@ -69,15 +72,14 @@ def _without_beliefs(request: Request, basis: BasisSet, curator: Curator, thresh
         found = estimates(curator.measure(BinCounts(basis.bases)))
         named = set(found.counts if basis.candidates is None else basis.candidates)
         itemsets = [itemset for itemset in found.counts if itemset and itemset in named]
-        laws = [found.law(itemset) for itemset in itemsets]
         return NoisyCounts(
             itemsets=itemsets,
             counts=[found.counts[itemset] for itemset in itemsets],
-            standard_errors=[law.standard_error for law in laws],
+            standard_errors=[sqrt(found.variance(itemset)) for itemset in itemsets],
             total=found.counts[()],
-            total_error=found.law(()).standard_error,
-            laws=laws,
-            law_of=np.arange(len(laws)),
+            total_error=sqrt(found.variance(())),
+            laws=[found.law(itemset) for itemset in itemsets],
+            law_of=np.arange(len(itemsets)),
             total_law=found.law(()),
         )
     candidates = tuple(itemset for itemset in basis.candidates or () if itemset)

@@ -19,6 +19,11 @@ MOST_ITEMS = 30
 GATE = 10.0
 #: θ̂ is clear where it is so many scales of its noise.
 _CLEAR = 6.0
+#: What speaks for the dense method must exceed the gate by so many scales of the noise in θ̂. Sparse data in the dense
+#: method loses more than dense data in the sparse one. Of so few transactions that all is noise, a part is enough.
+_DOUBT, _MOST_DOUBT = 2.0, 0.1
+#: Within so many scales of the gate θ̂ is measured a second time.
+_NEAR = 5.0
 
 
 @frozen
@@ -65,6 +70,13 @@ def threshold_of(request: Request, answers: tuple[Answer, ...]) -> Threshold | N
     return Threshold(theta, scale, max(float(totals[-1].values[0]), theta, 1.0), law)
 
 
+def doubts(threshold: Threshold | None) -> tuple[str, ...]:
+    """What the receipt says where the k-th support cannot be told from 0."""
+    if threshold is None or not threshold.is_noise:
+        return ()
+    return ("The supports of the last itemsets are not clearly above 0 at this ε: they are mostly noise.",)
+
+
 def measured_threshold(request: Request, curator: Curator, answers: tuple[Answer, ...]) -> Threshold:
     """What earlier stages have learnt, or what is learnt now, for 7 % of the budget or half of what the stage has."""
     known = threshold_of(request, answers)
@@ -83,7 +95,8 @@ def measure_threshold(request: Request, curator: Curator, share: Fraction) -> Th
         found.append(curator.measure(Supports([()]), price(request, part * TOTAL_SHARE)))
     learnt = threshold_of(request, tuple(found))
     assert learnt is not None
-    if learnt.theta < _CLEAR * learnt.theta_scale:
+    excess = learnt.theta - GATE * learnt.total / max(request.k, 1)
+    if learnt.theta < _CLEAR * learnt.theta_scale or abs(excess) < _NEAR * learnt.theta_scale:
         found.append(curator.measure(found[0].query, price(request, part * AGAIN_SHARE)))
         learnt = threshold_of(request, tuple(found))
         assert learnt is not None
@@ -102,7 +115,10 @@ def is_dense(request: Request, answers: tuple[Answer, ...]) -> bool:
     if itemset_count(min(universe, MOST_ITEMS), request.max_length) < request.k:
         return False
     known = threshold_of(request, answers)
-    return known is not None and request.k * (known.theta - known.theta_scale) > GATE * known.total
+    if known is None:
+        return False
+    doubt = min(_DOUBT * known.theta_scale, _MOST_DOUBT * known.total)
+    return request.k * (known.theta - doubt) > GATE * known.total
 
 
 def deviation(scale: float) -> float:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from functools import cache
 from math import sqrt
-from statistics import NormalDist
 
 import numpy as np
-from attrs import evolve, frozen
+from attrs import evolve
 
 from privmine.api import NoiseLaw, NoisyCounts
 from privmine_plus.beliefs import Beliefs
-from privmine_plus.bins import BinEstimates
+from privmine_plus.bin_estimates import BinEstimates
+from privmine_plus.error_law import ErrorLaw
 from privmine_plus.posterior import GRID, CredibleLaw, log_likelihood, log_prior, normalised, tilted
 
 #: What an itemset needs that only its basis suggests: the exponent of its prior, its size and its error in θ̂.
@@ -20,28 +19,9 @@ _SUGGESTED_PRIOR, _SUGGESTED_SIZE, _SUGGESTED_ERROR = 1.5, 0.7, 0.5
 _SURE = 0.1
 #: This part of the first k is expected among the candidates.
 _EXPECTED = 0.8
-#: Intervals are stretched: that of sure counts for its tails, others for what θ̂, their yardstick, may be off.
-_SURE_STRETCH, _THETA_DOUBT = 1.05, 0.5
-
-
-@cache
-def _normal_width(level: float) -> float:
-    return NormalDist().inv_cdf((1 + level) / 2)
-
-
-@frozen
-class ErrorLaw:
-    """An error of which the standard deviation is known, about normal.
-
-    Attributes:
-        deviation: the standard deviation.
-    """
-
-    deviation: float
-
-    def half_width(self, level: float) -> float:
-        """The half-width of a normal interval, stretched."""
-        return _SURE_STRETCH * self.deviation * _normal_width(level)
+#: Intervals of beliefs are stretched: for data that is not as even as assumed, and for what θ̂, their yardstick, may be
+#: off.
+_UNEVEN, _THETA_DOUBT = 1.04, 0.5
 
 
 def with_bins(found: Beliefs, bins: BinEstimates) -> Beliefs:
@@ -86,7 +66,7 @@ def released(found: Beliefs, bins: BinEstimates | None, k: int) -> NoisyCounts:
     deviations = np.sqrt((stories * (GRID * theta - means[:, None, None]) ** 2).sum(axis=2)).max(axis=1)
     errors = np.sqrt(found.variances)
     sure = errors < _SURE * np.abs(found.counts)
-    stretch = 1 + _THETA_DOUBT * (threshold.theta_scale / theta) ** 2
+    stretch = _UNEVEN + _THETA_DOUBT * (threshold.theta_scale / theta) ** 2
     laws: list[NoiseLaw] = []
     for place, itemset in enumerate(found.itemsets):
         if not sure[place]:

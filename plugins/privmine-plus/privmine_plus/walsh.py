@@ -20,6 +20,8 @@ from privmine.api import FloatArray, Itemset
 from privmine_plus.bins import subset_sums, subsets
 
 _LEVELS = NormalDist()
+#: The variance of the noise that a huge budget buys is 0 in floating point.
+_LEAST_VARIANCE = 1e-12
 
 
 @frozen
@@ -71,7 +73,7 @@ def least_squares(
     weighted: dict[Itemset, float] = {}
     for basis, counts, variance in zip(bases, bins, bin_variances, strict=True):
         # A coefficient is a sum of all bins with signs.
-        precision = 1 / (variance * len(counts))
+        precision = 1 / (max(variance, _LEAST_VARIANCE) * len(counts))
         for itemset, value in zip(subsets(basis), coefficients(counts).tolist(), strict=True):
             precisions[itemset] = precisions.get(itemset, 0.0) + precision
             weighted[itemset] = weighted.get(itemset, 0.0) + precision * value

@@ -96,6 +96,13 @@ def test_budgets_are_the_best_ones():
     assert budget_weight(0) == 1
 
 
+def test_budgets_with_a_delta_have_the_least_error():
+    """There variances fall with ρ itself, so that Σ V/ρ is what budgets make least."""
+    sizes = np.array([2.0**n * (n / 2 + n * (n - 1) / 8) for n in (2, 5, 9)])
+    shares = np.array([float(budget_weight(n, 0.5)) for n in (2, 5, 9)])
+    assert shares / shares.sum() == pytest.approx(np.sqrt(sizes) / np.sqrt(sizes).sum(), rel=1e-3)
+
+
 def test_the_law_of_a_sum_covers_one_laplace_noise_and_many():
     """Its 95 % interval covers at least that of a Laplace and of a normal noise with the same deviation."""
     made = np.random.default_rng(3)

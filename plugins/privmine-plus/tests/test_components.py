@@ -10,6 +10,7 @@ import numpy as np
 import privmine_plus
 import pytest
 from attrs import evolve
+from slow_cases import slow_after, slow_unless
 
 from privmine import Pipeline, Transactions, mine
 from privmine.api import Unit
@@ -18,6 +19,14 @@ from privmine.io.groceries import groceries
 from privmine.testing import check_component
 
 OWN = [found for found in registry().components.values() if found.distribution == "privmine-plus"]
+#: One component of each stage; the others are for the slow suites.
+FAST = [
+    ("allocate_budget", "plus"),
+    ("estimate_lambda", "threshold"),
+    ("select_elements", "plus"),
+    ("construct_basis", "plus"),
+    ("reconstruct_counts", "norm-cut"),
+]
 
 
 def test_the_plugin_is_found_by_its_entry_point():
@@ -36,7 +45,11 @@ def test_nothing_but_the_public_interface_is_imported():
             assert all(not name.startswith("privmine") or name.startswith(allowed) for name in names), path.name
 
 
-@pytest.mark.parametrize("component", OWN, ids=lambda found: f"{found.stage}={found.name}")
+@pytest.mark.parametrize(
+    "component",
+    slow_unless([found for found in OWN if (found.stage, found.name) in FAST], OWN),
+    ids=lambda found: f"{found.stage}={found.name}",
+)
 def test_every_component_keeps_the_contracts_of_its_stage(component):
     """The kit for plugin authors finds nothing wrong: charges, totality, no data access around the curator."""
     assert "Privacy:" in component.cls.__doc__
@@ -55,7 +68,7 @@ DATA = {
 
 
 @pytest.mark.parametrize("baskets", DATA.values(), ids=DATA)
-@pytest.mark.parametrize("epsilon", ["0.0001", "1", "100"])
+@pytest.mark.parametrize("epsilon", slow_after(1, ["1", "0.0001", "100"]))
 def test_odd_data_is_released_at_any_budget(baskets, epsilon):
     """No transactions, empty ones, one with every item: the method ends with finite counts and spends ε exactly."""
     for items in (1, 30):

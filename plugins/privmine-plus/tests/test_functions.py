@@ -7,17 +7,19 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from privmine_plus.beliefs import Beliefs, in_public_order
-from privmine_plus.bins import estimates, superset_sums
-from privmine_plus.budget import scale_of
+from privmine_plus.bin_estimates import estimates
+from privmine_plus.bins import superset_sums
+from privmine_plus.budget import draw_scale_at, growth, scale_at, scale_of
 from privmine_plus.cover import best_cover, cover_variance
-from privmine_plus.grow import grown, promising_pairs
+from privmine_plus.grow import grown, promising_pairs, with_grown
 from privmine_plus.histogram import Holdings, best_bound, edges_for, misjudged
+from privmine_plus.looks import UNIT, weights_for
 from privmine_plus.posterior import GRID, CredibleLaw, log_likelihood, log_prior, normalised, probability
 from privmine_plus.regime import Threshold
 from privmine_plus.released import released
 
 from privmine import Pipeline, Transactions
-from privmine.api import BinCounts, Measurement, fair_weights, hookimpl
+from privmine.api import BinCounts, BoundedSupports, Elements, Measurement, fair_weights, hookimpl
 from privmine.privacy import DiscreteLaplace, Laplace, Noise
 
 
@@ -110,10 +112,23 @@ def test_pairs_need_likely_items():
 
 def test_longer_itemsets_grow_from_likely_pairs():
     """A triple needs all its pairs, and its predicted count; a limit of the length is kept."""
-    items = beliefs({(1,): 400, (2,): 400, (3,): 400, (4,): 400})
-    pairs = beliefs({(1, 2): 390, (1, 3): 390, (2, 3): 390, (1, 4): 150})
-    assert grown(items, pairs, 50, None) == [(1, 2, 3)]
-    assert grown(items, pairs, 50, 2) == []
+    items = dict.fromkeys([(1,), (2,), (3,), (4,)], 400)
+    found = beliefs(items | {(1, 2): 390, (1, 3): 390, (2, 3): 390, (1, 4): 150})
+    assert list(grown(found, 50, None)) == [(1, 2, 3)]
+    assert grown(found, 50, 2) == {}
+
+
+def test_what_the_last_look_suggests_joins_unmeasured():
+    """A triple of likely pairs joins with a wide belief about its guessed count; a known one keeps its own."""
+    items = dict.fromkeys([(1,), (2,), (3,)], 400)
+    found = beliefs(items | {(1, 2): 390, (1, 3): 390, (2, 3): 390})
+    joined = with_grown(found, 50, None)
+    assert joined.itemsets == (*found.itemsets, (1, 2, 3))
+    assert 250 < joined.means()[-1] < 390
+    assert joined.variances[-1] > 100**2
+    assert (joined.logs[-1, np.flatnonzero(GRID > 4.6)] < joined.logs[-1].max() - 1000).all()
+    assert with_grown(joined, 50, None) is joined
+    assert with_grown(found, 50, 2) is found
 
 
 def test_a_cover_contains_all_that_is_wanted():
@@ -150,7 +165,21 @@ def test_two_bases_are_better_than_one():
     one = estimates(bin_answer([(0, 1, 2)], [[0]]))
     both = estimates(bin_answer([(0, 1, 2), (0, 2)], [[0]]))
     assert both.variance((0, 2)) < one.variance((0, 2))
-    assert both.law((0, 2)).standard_error == pytest.approx(both.variance((0, 2)) ** 0.5)
+    assert both.law((0, 2)).half_width(0.95) == pytest.approx(1.05 * 1.95996 * both.variance((0, 2)) ** 0.5, rel=1e-4)
+    assert one.law((0, 2)).standard_error == pytest.approx(one.variance((0, 2)) ** 0.5)
+
+
+def test_a_cover_promises_the_variances_that_its_bins_have():
+    """What a choice between covers predicts is what least squares over their bins gives, by another formula."""
+    bases = [(0, 1, 2), (1, 4), (0, 2, 3), (1, 2, 3, 5)]
+    found = estimates(bin_answer(bases, [[0]]))
+    for itemset in found.counts:
+        if itemset:
+            expected = found.variance(itemset) / found.answer.noise.variance
+            assert cover_variance([itemset], bases) == pytest.approx(expected), itemset
+    assert cover_variance([(1,), (2, 3)], bases) == pytest.approx(
+        (found.variance((1,)) + found.variance((2, 3))) / 2 / found.answer.noise.variance
+    )
 
 
 def test_sure_counts_are_released_as_measured():
@@ -161,7 +190,7 @@ def test_sure_counts_are_released_as_measured():
     found = released(vague, None, 1)
     assert found.believed
     assert 0 < found.counts[0] < 6 * 100
-    assert found.laws[0].half_width(0.99) <= GRID[-1] * 100
+    assert found.laws[0].half_width(0.99) <= 1.1 * GRID[-1] * 100
 
 
 def test_levels_and_refinement_tell_the_same_story():
@@ -198,3 +227,55 @@ def test_a_scale_is_told_by_the_standard_deviation() -> None:
 
     assert scale_of(Other(3)) == 5
     assert scale_of(Laplace(7)) == scale_of(DiscreteLaplace(7)) == pytest.approx(7)
+
+
+def request_of(**options):
+    """What the stages of a run are asked for."""
+    asked = []
+
+    class Listening:
+        """Keeps the request."""
+
+        @hookimpl
+        def select_elements(self, request):
+            """Keep, and select nothing."""
+            asked.append(request)
+            return Elements(())
+
+    data = Transactions.from_lists([[0, 1], [1]], range(24))
+    Pipeline("plus", select_elements=Listening()).run(data, 3, 1, simulate=True, seed=0, **options)
+    return asked[0]
+
+
+def test_noise_grows_with_the_norm_of_the_definition():
+    """Nine answers that move by 1 each have nine times the noise in pure ε, and three times with a δ."""
+    for options, power, times in (({}, 1.0, 9), ({"delta": "1e-6"}, 0.5, 3)):
+        request = request_of(**options)
+        assert growth(request) == power
+        assert scale_at(request, 1, 9) == pytest.approx(times * scale_at(request, 1))
+        # A draw that is charged a fourth of the budget.
+        assert draw_scale_at(request, Fraction(1, 4)) == pytest.approx(4**power * draw_scale_at(request, 1))
+
+
+@pytest.mark.parametrize("bound", [1, 7, 40])
+def test_weights_use_up_the_norm_that_the_noise_goes_by(bound):
+    """A transaction of many candidates adds the bound in the L1 norm, or its root in the L2 norm, and hardly less."""
+    itemsets = [(item,) for item in range(100)]
+    linear, root = (BoundedSupports(itemsets, weights_for(bound, 100, power)).sensitivity for power in (1, 0.5))
+    assert 0.95 * bound * UNIT <= linear.l1 <= bound * UNIT
+    assert 0.95 * bound * UNIT**2 <= root.l2_squared <= bound * UNIT**2
+    assert (weights_for(bound, 100, 0.5) >= weights_for(bound, 100, 1)).all()
+
+
+def test_a_larger_bound_pays_where_noise_grows_less():
+    """The same noise for a bound of 1, and transactions of up to 26 candidates."""
+    found = Holdings.cleaned(edges_for(26), np.array([0.0, *[100.0] * 9]), 1.0)
+    linear, root = (best_bound(found, 1000.0, 20.0, 100, power) for power in (1.0, 0.5))
+    assert root[0] > linear[0]
+    assert root[1] < linear[1]
+
+
+def test_more_bases_pay_where_noise_grows_less():
+    """Twelve pairs in a chain: one long basis in pure ε, several short ones with a δ."""
+    pairs = [(item, item + 1) for item in range(12)]
+    assert len(best_cover(pairs, power=0.5)) > len(best_cover(pairs))

@@ -12,9 +12,11 @@ import numpy as np
 import privmine_plus.levels as levels
 import pytest
 from attrs import evolve, frozen
+from privmine_plus.budget import scale_of
 from privmine_plus.estimate import NoisyThreshold
 from privmine_plus.levels import BoundedLevels
 from privmine_plus.looks import UNIT
+from privmine_plus.noisy_items import NoisyItems
 from privmine_plus.refine import Refine
 from privmine_plus.regime import is_dense
 
@@ -24,6 +26,7 @@ from privmine.api import (
     Elements,
     Estimate,
     HeldHistogram,
+    RankSupport,
     Sensitivity,
     WeightedSupports,
     fair_weights,
@@ -58,10 +61,17 @@ def cases(count=12):
         )
 
 
-def findings(**stages):
+def near_the_gate():
+    """Neighbours on both sides of each border of k·θ/N, if exact numbers were looked at: 12·50 against 10·N."""
+    for empty in range(20):
+        rows = [[0, 1, 2, 3]] * 50 + [[]] * empty
+        yield Case(items=ITEMS, transactions=rows, extra=[], k=12, epsilon=BUDGETS[-1], seed=1)
+
+
+def findings(these=cases, **stages):
     """All that replays of the pipeline find."""
     pipeline = Pipeline("plus", **stages)
-    return [finding for case in cases() for finding in replay(pipeline, case)]
+    return [finding for case in these() for finding in replay(pipeline, case)]
 
 
 def data_of(curator):
@@ -72,6 +82,7 @@ def data_of(curator):
 def test_the_method_depends_on_data_through_noisy_answers_only():
     """Replayed on neighbours with frozen answers, nothing differs, and no query moves more than it declares."""
     assert not findings()
+    assert not findings(near_the_gate)
     sparse = {"select_elements": "bounded-levels", "construct_basis": "first-fit", "reconstruct_counts": "refine"}
     assert not findings(**sparse)
 
@@ -109,6 +120,23 @@ class TiesByTheDataOrder:
         found = BoundedLevels().select_elements(request, curator, answers)
         seen = dict.fromkeys(data_of(curator).rows.items.tolist())
         return Elements(sorted(found.items, key=lambda item: list(seen).index(item) if item in seen else -1))
+
+
+@frozen
+class GateByCounts:
+    """Chooses the method by k·θ/N."""
+
+    @hookimpl
+    def select_elements(self, request, curator, answers):
+        """Look at the data."""
+        _, supports = data_of(curator).top_itemsets(request.k)
+        dense = request.k * int(supports[-1]) > 10 * data_of(curator).count()
+        return (NoisyItems() if dense else BoundedLevels()).select_elements(request, curator, answers)
+
+
+def test_a_gate_by_exact_counts_is_found():
+    """One transaction more or less is on the other side."""
+    assert findings(near_the_gate, select_elements=GateByCounts())
 
 
 @pytest.mark.parametrize(
@@ -200,7 +228,43 @@ def test_the_gate_reads_noisy_answers_only():
     Pipeline("plus", **stages).run(data, 200, 1, simulate=True, seed=1)
     ((request, answers),) = asked
     assert is_dense(request, answers)
-    small = [evolve(answer, values=answer.values * 0) if answer.values.size == 1 else answer for answer in answers]
+    ranks = [isinstance(answer.query, RankSupport) for answer in answers]
+    small = [
+        evolve(answer, values=answer.values * 0) if rank else answer
+        for answer, rank in zip(answers, ranks, strict=True)
+    ]
     assert not is_dense(request, tuple(small))
     assert not is_dense(request, ())
     assert {type(answer.query) for answer in answers} >= {HeldHistogram, WeightedSupports}
+
+
+def test_the_gate_opens_two_scales_above_ten():
+    """k·θ̂/N̂ is 10 at the gate; only what exceeds it by more than two scales of the noise in θ̂ is dense."""
+    asked = []
+
+    @frozen
+    class Listening:
+        """Keeps what the stage is given."""
+
+        @hookimpl
+        def select_elements(self, request, answers):
+            """Keep, and select nothing."""
+            asked.append((request, answers))
+            return Elements(())
+
+    data = Transactions.from_lists([[*range(8)]] * 3000, range(ITEMS))
+    Pipeline("plus", select_elements=Listening()).run(data, 200, 1, simulate=True, seed=1)
+    ((request, answers),) = asked
+    rank, total = answers[0], answers[1]
+    scale, at_gate = scale_of(rank.noise), 10 * float(total.values[0]) / 200
+    for scales, dense in ((1.9, False), (2.1, True)):
+        moved = evolve(rank, values=np.array([at_gate + scales * scale]))
+        assert is_dense(request, (moved, total)) is dense
+
+
+@pytest.mark.parametrize(("share", "looks"), [(0.05, 2), (0.9, 1)])
+def test_theta_is_measured_again_near_the_gate(share, looks):
+    """200·θ/N is 10 where a twentieth of the transactions has all items: there a clear θ̂ is still measured twice."""
+    rows = [[*range(8)]] * int(100_000 * share) + [[]] * int(100_000 * (1 - share))
+    release = Pipeline("plus").run(Transactions.from_lists(rows, range(ITEMS)), 200, 1, simulate=True, seed=1)
+    assert sum(charge.query == "support of itemset rank 200" for charge in release.receipt.charges) == looks
