@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Any, TypeAlias
 
 import numpy as np
+from attrs import frozen
 from numpy.typing import NDArray
 
 from privmine.model import IntArray
@@ -24,8 +25,12 @@ _WORDS_IN_CACHE = 1 << 15
 _WIDTH = 2048
 #: So few transactions are not worth a table of 2^16 numbers.
 _FEW_ROWS = 1 << 14
+#: The bitmaps on which bins are counted at once: of two million transactions.
+_WORDS_OF_BINS = 1 << 15
 #: The bitmaps of all itemsets in one window: 8 MB.
 _WORDS_OF_ITEMSETS = 1 << 20
+#: Bitmaps of itemsets are kept for the next question if they have no more bytes.
+_KEPT_BYTES = 1 << 25
 
 
 def words_for(rows: int) -> int:
@@ -33,12 +38,12 @@ def words_for(rows: int) -> int:
     return -(-rows // _WORD)
 
 
-def packed(rows: Rows, item_count: int, items: IntArray) -> Words:
-    """Build the bitmaps of the given items, which must be distinct."""
+def packed(rows: Rows, item_count: int, items: IntArray, into: Words | None = None) -> Words:
+    """Build the bitmaps of the given items, which must be distinct, in an array of zeros if one is given."""
     size = len(items)
     label = np.full(item_count, size, dtype=np.int64)
     label[items] = np.arange(size)
-    bitmaps = np.zeros((size, words_for(rows.count)), dtype=np.uint64)
+    bitmaps = np.zeros((size, words_for(rows.count)), dtype=np.uint64) if into is None else into
     octets = bitmaps.view(np.uint8)
     height = max(512, (1 << 20) // (size + 1) // _WORD * _WORD)
     # A byte for each bit, packed block by block. Other items go to one row more, which is not packed.
@@ -100,11 +105,18 @@ def intersection_counts(bitmaps: Words, members: IntArray) -> IntArray:
 
 def bin_counts(bitmaps: Words, members: IntArray, rows: int) -> IntArray:
     """Count the transactions by which of the members they have; the first member is the lowest bit."""
+    counts: IntArray
     length = len(members)
     if length == 0:
         return np.array([rows], dtype=np.int64)
+    if bitmaps.shape[1] > _WORDS_OF_BINS:
+        # Some transactions after others: what is made of each takes several bytes for each item.
+        counts = np.zeros(1 << length, dtype=np.int64)
+        for left in range(0, bitmaps.shape[1], _WORDS_OF_BINS):
+            part = bitmaps[members, left : left + _WORDS_OF_BINS]
+            counts += bin_counts(part, np.arange(length), min(rows - left * _WORD, part.shape[1] * _WORD))
+        return counts
     padding = bitmaps.shape[1] * _WORD - rows
-    counts: IntArray
     if length <= 8 and rows < _FEW_ROWS:
         counts = np.bincount(_codes(bitmaps[members]), minlength=1 << length)
     elif length <= 8:
@@ -139,50 +151,73 @@ def transaction_codes(bitmaps: Words, kind: type[np.unsignedinteger[Any]]) -> ND
     return codes
 
 
-def bounded_counts(bitmaps: Words, members: list[IntArray], rows: int, weights: IntArray) -> IntArray:
-    """For each itemset the sum of weights[T] over its transactions, where T of the itemsets are contained.
+@frozen(eq=False)
+class Contained:
+    """Which of many itemsets each transaction contains.
 
-    The weights of a window of transactions are written in binary, so that a weighted sum is a few
-    counts of ones: one for each binary digit, or one for each weight that occurs if those are fewer.
-
-    Args:
+    Attributes:
         bitmaps: those of the items.
         members: for each itemset the positions of its items among the bitmaps.
-        rows: the number of transactions.
-        weights: one for each T, from 0 on; beyond them a transaction weighs nothing.
+        held: how many of the itemsets each transaction contains.
+        kept: for each window of transactions its first word and the bitmaps of the itemsets; None where they are too
+            large.
     """
-    totals = np.zeros(len(members), dtype=np.int64)
-    weigh = np.append(weights, 0)
-    for contained, held in _contained(bitmaps, members, rows):
-        for factor, where in _parts(weigh[np.minimum(held, len(weigh) - 1)]):
-            chosen = np.packbits(where, bitorder="little").view(np.uint64)
-            totals += factor * np.bitwise_count(contained & chosen).sum(axis=1, dtype=np.int64)
-    return totals
+
+    bitmaps: Words
+    members: list[IntArray]
+    held: IntArray
+    kept: list[tuple[int, Words]] | None
+
+    @classmethod
+    def of(cls, bitmaps: Words, members: list[IntArray], rows: int) -> Contained:
+        """Look at so many transactions."""
+        keep = len(members) * bitmaps.shape[1] * 8 <= _KEPT_BYTES
+        kept, parts = [], []
+        for left, window in _windows(bitmaps, members, rows):
+            parts.append(_column_sums(window))
+            if keep:
+                kept.append((left, window))
+        held = np.concatenate(parts)[:rows] if parts else np.zeros(rows, dtype=np.int64)
+        return cls(bitmaps, members, held, kept if keep else None)
+
+    def counts(self, cap: int) -> IntArray:
+        """How many transactions contain 0, 1, …, cap of the itemsets; cap means cap or more."""
+        return np.bincount(np.minimum(self.held, cap), minlength=cap + 1)
+
+    def bounded_counts(self, weights: IntArray) -> IntArray:
+        """For each itemset the sum of weights[T] over its transactions, where T of the itemsets are contained.
+
+        The weights of a window of transactions are written in binary, so that a weighted sum is a few
+        counts of ones: one for each binary digit, or one for each weight that occurs if those are fewer.
+
+        Args:
+            weights: one for each T, from 0 on; beyond them a transaction weighs nothing.
+        """
+        totals = np.zeros(len(self.members), dtype=np.int64)
+        # The last word has room for transactions that do not exist; they weigh nothing.
+        weigh = np.zeros(self.bitmaps.shape[1] * _WORD, dtype=np.int64)
+        weigh[: len(self.held)] = np.append(weights, 0)[np.minimum(self.held, len(weights))]
+        windows = _windows(self.bitmaps, self.members, len(self.held)) if self.kept is None else self.kept
+        for left, window in windows:
+            for factor, where in _parts(weigh[left * _WORD : (left + window.shape[1]) * _WORD]):
+                chosen = np.packbits(where, bitorder="little").view(np.uint64)
+                totals += factor * np.bitwise_count(window & chosen).sum(axis=1, dtype=np.int64)
+        return totals
 
 
-def held_counts(bitmaps: Words, members: list[IntArray], rows: int, cap: int) -> IntArray:
-    """How many transactions contain 0, 1, …, cap of the itemsets; cap means cap or more. See `bounded_counts`."""
-    totals = np.zeros(cap + 1, dtype=np.int64)
-    for _, held in _contained(bitmaps, members, rows):
-        totals += np.bincount(np.minimum(held, cap), minlength=cap + 1)
-    # The last word has room for transactions that do not exist; they contain nothing.
-    totals[0] = rows - totals[1:].sum()
-    return totals
-
-
-def _contained(bitmaps: Words, members: list[IntArray], rows: int) -> Iterator[tuple[Words, IntArray]]:
-    """For each window of transactions the bitmaps of the itemsets, and how many of them each transaction contains."""
+def _windows(bitmaps: Words, members: list[IntArray], rows: int) -> Iterator[tuple[int, Words]]:
+    """For each window of transactions its first word, and the bitmaps of the itemsets."""
     if not len(members):
         return
     longest = max(map(len, members))
     by_place = [[i for i, found in enumerate(members) if len(found) > place] for place in range(longest)]
     width = max(1, _WORDS_OF_ITEMSETS // len(members))
     for left in range(0, bitmaps.shape[1], width):
-        window = bitmaps[:, left : left + width]
-        contained = np.repeat(_existing(rows - left * _WORD, window.shape[1])[None, :], len(members), axis=0)
+        part = bitmaps[:, left : left + width]
+        window = np.repeat(_existing(rows - left * _WORD, part.shape[1])[None, :], len(members), axis=0)
         for place, itemsets in enumerate(by_place):
-            contained[itemsets] &= window[[members[i][place] for i in itemsets]]
-        yield contained, _column_sums(contained)
+            window[itemsets] &= part[[members[i][place] for i in itemsets]]
+        yield left, window
 
 
 def _existing(rows: int, words: int) -> Words:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privmine.model import IntArray, Itemset
-from privmine.store.rows import Rows
+from privmine.store.rows import LazyRows, Rows
 
 #: At most so many items: the table of pairs is their square.
 MOST_ITEMS = 4096
@@ -34,7 +34,7 @@ def numbers_of(itemsets: Sequence[Itemset], items: IntArray) -> Numbers | None:
     return table if distinct else None
 
 
-def occurrences(rows: Rows, numbers: Numbers) -> Iterator[tuple[int, IntArray, IntArray]]:
+def occurrences(rows: Rows | LazyRows, numbers: Numbers) -> Iterator[tuple[int, IntArray, IntArray]]:
     """For each block of rows how many it has, and every occurrence: in which row of the block, of which itemset.
 
     Args:
@@ -58,7 +58,7 @@ def occurrences(rows: Rows, numbers: Numbers) -> Iterator[tuple[int, IntArray, I
         yield block.count, np.concatenate([none, *found_rows]), np.concatenate([none, *found])
 
 
-def bounded_counts(rows: Rows, numbers: Numbers, size: int, weights: IntArray) -> IntArray:
+def bounded_counts(rows: Rows | LazyRows, numbers: Numbers, size: int, weights: IntArray) -> IntArray:
     """For each of `size` itemsets the sum of weights[T] over its transactions, which contain T of the itemsets."""
     totals = np.zeros(size, dtype=np.int64)
     weigh = np.append(weights, 0)
@@ -69,7 +69,7 @@ def bounded_counts(rows: Rows, numbers: Numbers, size: int, weights: IntArray) -
     return totals
 
 
-def held_counts(rows: Rows, numbers: Numbers, cap: int) -> IntArray:
+def held_counts(rows: Rows | LazyRows, numbers: Numbers, cap: int) -> IntArray:
     """How many transactions contain 0, 1, …, cap of the itemsets; cap means cap or more."""
     totals = np.zeros(cap + 1, dtype=np.int64)
     for count, row, _ in occurrences(rows, numbers):
@@ -77,7 +77,6 @@ def held_counts(rows: Rows, numbers: Numbers, cap: int) -> IntArray:
     return totals
 
 
-def pair_count(rows: Rows) -> int:
+def pair_count(rows: Rows | LazyRows) -> int:
     """How many pairs of items, and items with themselves, the rows have."""
-    lengths = rows.lengths
-    return int((lengths * (lengths + 1)).sum()) // 2
+    return sum(int((block.lengths * (block.lengths + 1)).sum()) for _, block in rows.blocks()) // 2

@@ -14,7 +14,7 @@ from privmine.store import bitmaps, held, miner
 from privmine.store.abstract import Contribution, Store
 from privmine.store.bitmaps import Words
 from privmine.store.clipping import contributed_entries
-from privmine.store.rows import Rows
+from privmine.store.rows import LazyRows, Rows
 from privmine.store.shelf import Shelf
 
 #: How much memory bitmaps may take in all before old ones are let go.
@@ -33,15 +33,17 @@ class MemoryStore(Store):
     """
 
     def __init__(self, rows: Rows, item_count: int, memory_limit: int | None = None) -> None:
-        """Count on rows that are strictly increasing; bitmaps take a quarter of the memory limit at most."""
+        """Count on rows that are strictly increasing; bitmaps take an eighth of the memory limit at most."""
         self._rows = rows
         self._item_count = item_count
         self._memory_limit = memory_limit
-        self._bitmap_bytes = _BITMAP_BYTES if memory_limit is None else min(memory_limit // 4, _BITMAP_BYTES)
+        self._bitmap_bytes = _BITMAP_BYTES if memory_limit is None else min(memory_limit // 8, _BITMAP_BYTES)
         self._item_supports: IntArray | None = None
         self._bitmaps = _no_bitmaps(rows, item_count)
         #: By the longest itemset asked for: how many were asked for, the itemsets and their supports.
         self._mined: dict[int | None, tuple[int, Itemsets, IntArray]] = {}
+        #: Which of some itemsets each transaction contains.
+        self._asked: tuple[tuple[Itemset, ...], bitmaps.Contained | None] = ((), None)
 
     @classmethod
     def from_rows(
@@ -115,14 +117,19 @@ class MemoryStore(Store):
         cost = miner.bitmap_cost(self.count(), len(chosen))
         if len(distinct) == len(chosen) and cost > miner.PROJECTION_COST * len(self._rows.items):
             rows = self._within(items)
-            if cost > miner.PAIR_COST * int((rows.lengths * (rows.lengths - 1)).sum()) // 2:
+            pairs = sum(int((block.lengths * (block.lengths - 1)).sum()) for _, block in rows.blocks()) // 2
+            if cost > miner.PAIR_COST * pairs:
                 totals = np.zeros(len(chosen) * (len(chosen) - 1) // 2, dtype=np.int64)
                 for _, block in rows.blocks():
                     _add_pairs(totals, len(chosen), block, np.ones(len(block.items), dtype=np.int64))
                 return totals
-        words = self._bitmaps_of(distinct)[places]
         first, second = np.triu_indices(len(chosen), 1)
-        return bitmaps.triangle_counts(words, 0, len(chosen))[second, first]
+        totals = np.zeros(len(first), dtype=np.int64)
+        # No copy of the bitmaps in another order, if no item is given twice.
+        is_set = len(distinct) == len(chosen)
+        for words in self._all_words(chosen if is_set else distinct):
+            totals += bitmaps.triangle_counts(words if is_set else words[places], 0, len(chosen))[second, first]
+        return totals
 
     def bin_counts(self, bases: Sequence[Itemset]) -> list[IntArray]:
         """For each basis the number of transactions by their intersection with it, in one pass.
@@ -137,10 +144,11 @@ class MemoryStore(Store):
                     f"{_LONGEST_BASIS} items."
                 )
         items = self._checked(sorted({item for basis in bases for item in basis}))
-        words = self._bitmaps_of(items)
-        return [
-            bitmaps.bin_counts(words, np.searchsorted(items, self._checked(basis)), self.count()) for basis in bases
-        ]
+        counts = [np.zeros(1 << len(basis), dtype=np.int64) for basis in bases]
+        for words, members, rows in self._windows(bases, items):
+            for count, places in zip(counts, members, strict=True):
+                count += bitmaps.bin_counts(words, places, rows)
+        return counts
 
     def state_counts(self, items: Sequence[int], states: IntArray) -> IntArray:
         """How many transactions have, of the given items, exactly those of each state; bit i stands for items[i]."""
@@ -149,7 +157,10 @@ class MemoryStore(Store):
     def lengths(self, within: Sequence[int] | None, cap: int) -> IntArray:
         """How many transactions have 0, 1, …, cap items of `within` (None: of all); cap means cap or more."""
         rows = self._rows if within is None else self._within(within)
-        return np.bincount(np.minimum(rows.lengths, cap), minlength=cap + 1)
+        counts = np.zeros(cap + 1, dtype=np.int64)
+        for _, block in rows.blocks():
+            counts += np.bincount(np.minimum(block.lengths, cap), minlength=cap + 1)
+        return counts
 
     def weighted_supports(self, size: int, within: Sequence[int] | None, weights: IntArray) -> IntArray:
         """Sum over transactions t of weights[|t ∩ within|], for each item (size 1) or pair (size 2) of `within`.
@@ -185,7 +196,7 @@ class MemoryStore(Store):
             return held.bounded_counts(rows, numbers, len(itemsets), weigh)
         totals = np.zeros(len(itemsets), dtype=np.int64)
         for words, members, count in self._windows(itemsets, items):
-            totals += bitmaps.bounded_counts(words, members, count, weigh)
+            totals += self._contained(itemsets, words, members, count).bounded_counts(weigh)
         return totals
 
     def held_counts(self, itemsets: Sequence[Itemset], cap: int) -> IntArray:
@@ -195,10 +206,25 @@ class MemoryStore(Store):
             return held.held_counts(rows, numbers, cap)
         totals = np.zeros(cap + 1, dtype=np.int64)
         for words, members, count in self._windows(itemsets, items):
-            totals += bitmaps.held_counts(words, members, count, cap)
+            totals += self._contained(itemsets, words, members, count).counts(cap)
         return totals
 
-    def _by_rows(self, itemsets: Sequence[Itemset]) -> tuple[IntArray, Rows, held.Numbers | None]:
+    def _contained(
+        self, itemsets: Sequence[Itemset], words: Words, members: list[IntArray], count: int
+    ) -> bitmaps.Contained:
+        """Which of the itemsets each transaction of a window contains.
+
+        It is asked twice: for the histogram, then for the supports that are bounded by it.
+        """
+        wanted = tuple(itemsets)
+        known, found = self._asked
+        if found is None or known != wanted or len(found.held) != count:
+            found = bitmaps.Contained.of(words, members, count)
+            if self._memory_limit is None:
+                self._asked = wanted, found
+        return found
+
+    def _by_rows(self, itemsets: Sequence[Itemset]) -> tuple[IntArray, Rows | LazyRows, held.Numbers | None]:
         """The items of the itemsets and the rows on them, with a table of the itemsets if rows beat bitmaps."""
         items = self._checked(sorted({item for found in itemsets for item in found}))
         cost = bitmaps.words_for(self.count()) * len(itemsets) * _HELD_COST
@@ -214,7 +240,7 @@ class MemoryStore(Store):
         """Bitmaps of the items, the itemsets as positions among them, and how many transactions the bitmaps have."""
         flat = np.searchsorted(items, self._checked([item for found in itemsets for item in found]))
         members = np.split(flat, np.cumsum([len(found) for found in itemsets])[:-1]) if len(itemsets) else []
-        if len(items) * bitmaps.words_for(self.count()) * 8 <= self._bitmap_bytes:
+        if len(items) <= self._at_once():
             yield self._bitmaps_of(items), members, self.count()
             return
         # Too many bitmaps to keep: those of some transactions at a time.
@@ -222,6 +248,15 @@ class MemoryStore(Store):
         for first in range(0, self.count(), height):
             rows = self._rows.between(first, min(first + height, self.count()))
             yield bitmaps.packed(rows, self._item_count, items), members, rows.count
+
+    def _all_words(self, items: IntArray) -> Iterator[Words]:
+        """Bitmaps of the items: of all transactions, or of some at a time if those would be too many to keep."""
+        for words, _, _ in self._windows([], items):
+            yield words
+
+    def _at_once(self) -> int:
+        """How many bitmaps of all transactions may be kept."""
+        return self._bitmap_bytes // max(8 * bitmaps.words_for(self.count()), 1)
 
     def sum(self, contribution: Contribution, dimension: int, l1: int, l2_squared: int | None = None) -> IntArray:
         """Add up integer contributions, each clipped to an L1 norm (and squared L2 norm) before it is added."""
@@ -244,7 +279,16 @@ class MemoryStore(Store):
         """
         asked, found, supports = self._mined.get(max_length, (0, Itemsets.of([]), np.zeros(0, dtype=np.int64)))
         if n > asked:
-            found, supports = miner.top_itemsets(self._rows, self.item_supports(), self._bitmaps_of, n, max_length)
+            is_limited = self._memory_limit is not None
+            found, supports = miner.top_itemsets(
+                self._rows,
+                self.item_supports(),
+                self._all_words if is_limited else lambda items: [self._bitmaps_of(items)],
+                n,
+                max_length,
+                self._at_once() if is_limited else self._item_count,
+                is_limited=is_limited,
+            )
             self._mined[max_length] = n, found, supports
         # The order is total, so fewer itemsets are the first of more.
         size = min(max(n, 0), len(found))
@@ -259,6 +303,7 @@ class MemoryStore(Store):
         """Let go of the bitmaps and of what was mined; both are made again if they are asked for."""
         self._bitmaps = _no_bitmaps(self._rows, self._item_count)
         self._mined = {}
+        self._asked = ((), None)
 
     def _checked(self, items: Sequence[int] | IntArray) -> IntArray:
         array = np.asarray(items, dtype=np.int64)
@@ -269,38 +314,39 @@ class MemoryStore(Store):
         if items.min(initial=0) < 0 or items.max(initial=-1) >= self._item_count:
             raise InputError(f"An item in the question lies outside the universe of {self._item_count} items.")
 
-    def _within(self, items: Sequence[int]) -> Rows:
+    def _within(self, items: Sequence[int]) -> Rows | LazyRows:
         """The transactions restricted to some items, each in the form of its position among them."""
         label = np.full(self._item_count, -1, dtype=np.int32)
         label[self._checked(items)] = np.arange(len(items), dtype=np.int32)
-        return self._rows.relabelled(label)
+        return self._rows.relabelled(label) if self._memory_limit is None else LazyRows(self._rows, label)
 
     def _equally_long_supports(self, members: NDArray[np.int32]) -> IntArray:
         if members.shape[1] == 1:
             return self.item_supports()[members[:, 0]]
         items, slots = np.unique(members, return_inverse=True)
         slots = slots.reshape(members.shape)
-        if len(members) > 1 and len(items) * bitmaps.words_for(self.count()) * 8 > self._bitmap_bytes:
-            half = len(members) // 2
-            parts = self._equally_long_supports(members[:half]), self._equally_long_supports(members[half:])
-            return np.concatenate(parts)
-        return bitmaps.intersection_counts(self._bitmaps_of(items.astype(np.int64)), slots)
+        totals = np.zeros(len(members), dtype=np.int64)
+        for words in self._all_words(items.astype(np.int64)):
+            totals += bitmaps.intersection_counts(words, slots)
+        return totals
 
     def _bitmaps_of(self, items: IntArray) -> Words:
         """The bitmaps of distinct items, in their order; the ones that are missing are built together."""
         slots, words = self._bitmaps
         missing = items[slots[items] < 0]
         if len(missing):
-            built = bitmaps.packed(self._rows, self._item_count, missing)
-            if words.nbytes + built.nbytes > self._bitmap_bytes:
+            if len(words) + len(missing) > self._at_once():
                 present = items[slots[items] >= 0]
                 slots, words = np.full_like(slots, -1), words[slots[present]]
                 slots[present] = np.arange(len(present))
             else:
                 slots = slots.copy()
             slots[missing] = len(words) + np.arange(len(missing))
-            words = np.concatenate([words, built]) if len(words) else built
-            if words.nbytes <= self._bitmap_bytes:
+            grown = np.zeros((len(words) + len(missing), words.shape[1]), dtype=np.uint64)
+            grown[: len(words)] = words
+            bitmaps.packed(self._rows, self._item_count, missing, grown[len(words) :])
+            words = grown
+            if len(words) <= self._at_once():
                 self._bitmaps = slots, words
         wanted = slots[items]
         if len(wanted) == len(words) and np.array_equal(wanted, np.arange(len(words))):

@@ -13,13 +13,15 @@ counted first, since they raise the floor soonest. Inside, an item is its rank b
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeAlias
 
 import numpy as np
 
 from privmine.model import IntArray, Itemset, Itemsets
 from privmine.store.bitmaps import Words, intersection_counts, triangle_counts, words_for
-from privmine.store.rows import Rows
+from privmine.store.rows import LazyRows, Rows
+from privmine.store.shelf import Shelf
 
 #: What a word of an AND of bitmaps, an item of a projection and a pair of two items cost, relative to each other.
 WORD_COST, PROJECTION_COST, PAIR_COST = 2, 50, 16
@@ -27,19 +29,33 @@ WORD_COST, PROJECTION_COST, PAIR_COST = 2, 50, 16
 _BITMAPS_AT_LEAST = 96
 #: The largest table of pair counts that is held at once.
 _TABLE = 1 << 22
+#: So many items are compared on bitmaps with all more frequent ones, before the floor is looked at again.
+_STEP = 32
+
+#: Bitmaps of items, of all transactions at once or, where memory is limited, of some after others.
+Windows: TypeAlias = Callable[[IntArray], Iterable[Words]]
 
 
 def top_itemsets(
-    rows: Rows, supports: IntArray, bitmaps: Callable[[IntArray], Words], n: int, max_length: int | None
+    rows: Rows,
+    supports: IntArray,
+    windows: Windows,
+    n: int,
+    max_length: int | None,
+    at_once: int,
+    *,
+    is_limited: bool = False,
 ) -> tuple[Itemsets, IntArray]:
     """Find the first n itemsets and their supports.
 
     Args:
         rows: the transactions, each row strictly increasing.
         supports: the support of every item.
-        bitmaps: builds or finds the bitmaps of items.
+        windows: builds or finds the bitmaps of items.
         n: how many itemsets to find.
         max_length: the longest itemset to find, or None.
+        at_once: of how many items `windows` has the bitmaps of all transactions at once.
+        is_limited: whether memory has no room for another copy of the rows.
     """
     longest = len(supports) if max_length is None else max_length
     # A stable sort by falling support: items of equal support stay in item order.
@@ -49,9 +65,9 @@ def top_itemsets(
     if longest >= 1:
         first.add(np.arange(len(items)).reshape(-1, 1), supports[items])
     if longest >= 2:
-        _add_pairs(first, rows, supports, bitmaps)
+        _add_pairs(first, rows, supports, windows, at_once, is_limited)
     for length in range(3, longest + 1):
-        if not _add_longer(first, length, bitmaps):
+        if not _add_longer(first, length, windows, at_once):
             break
     return first.result()
 
@@ -123,38 +139,47 @@ def bitmap_cost(rows: int, stop: int, start: int = 0) -> int:
     return WORD_COST * words_for(rows) * (stop * stop - start * start) // 2
 
 
-def _add_pairs(first: _First, rows: Rows, supports: IntArray, bitmaps: Callable[[IntArray], Words]) -> None:
+def _add_pairs(first: _First, rows: Rows, supports: IntArray, windows: Windows, at_once: int, is_limited: bool) -> None:
     """Add the pairs {x, y} with x < y, in the order of y, whose support bounds theirs.
 
     Frequent items are counted on bitmaps, since they have many pairs in a transaction; once the
     rest is cheaper to count by going through the transactions, it is counted so.
     """
     of_rank = supports[first.items]
-    held: Words = bitmaps(first.items[:0])
-    projected: Rows | None = None
+    held: Words | None = None
+    projected: Rows | LazyRows | None = None
     pairs: IntArray = of_rank[:0]
     start = 0
     while start < (stop := int(np.count_nonzero(first.admits(of_rank, 2)))):
         cost = bitmap_cost(rows.count, stop, start)
         if projected is None and start >= _BITMAPS_AT_LEAST and cost > PROJECTION_COST * len(rows.items):
-            rank = np.full(len(supports), -1, dtype=np.int32)
+            rank = np.full(len(supports) + 1, -1, dtype=np.int32)  # the last entry is where −1 leads
             rank[first.items[:stop]] = np.arange(stop, dtype=np.int32)
-            projected = rows.relabelled(rank).as_sets()
+            projected = LazyRows(rows, rank, sort=True) if is_limited else rows.placed(rank, Shelf())
             pairs = _pairs_by_rank(projected, stop)
         if projected is not None and cost > PAIR_COST * int(pairs[start:stop].sum()):
+            held = None
             last = min(stop, start + max(1, _TABLE // stop))
             counts = _pair_table(projected, start, last)
         else:
-            last = min(stop, start + 32)
-            if last > len(held):
-                held = bitmaps(first.items[: min(stop, max(last, 128, 2 * len(held)))])
-            counts = triangle_counts(held, start, last)
+            last = min(stop, start + _STEP)
+            if last > at_once:
+                # Every look goes through all transactions, so let there be few.
+                held, last = None, min(stop, max(last, 2 * start))
+                counts = sum(
+                    (triangle_counts(words, start, last) for words in windows(first.items[:last])),
+                    np.zeros((last - start, max(last - 1, 0)), dtype=np.int64),
+                )
+            else:
+                if held is None or last > len(held):
+                    (held,) = windows(first.items[: min(stop, at_once, max(last, 4 * _STEP, 2 * start))])
+                counts = triangle_counts(held, start, last)
         y, x = np.nonzero(first.admits(counts, 2))
         first.add(np.column_stack([x, y + start]), counts[y, x])
         start = last
 
 
-def _pairs_by_rank(projected: Rows, ranks: int) -> IntArray:
+def _pairs_by_rank(projected: Rows | LazyRows, ranks: int) -> IntArray:
     """About how many pairs of items all transactions have, by the rank of the second item."""
     pairs = np.zeros(ranks, dtype=np.int64)
     for _, block in projected.blocks():
@@ -162,7 +187,7 @@ def _pairs_by_rank(projected: Rows, ranks: int) -> IntArray:
     return pairs
 
 
-def _pair_table(projected: Rows, start: int, last: int) -> IntArray:
+def _pair_table(projected: Rows | LazyRows, start: int, last: int) -> IntArray:
     """Count the pairs {x, y} with start ≤ y < last at [y − start, x]; rows are sorted by rank."""
     table = np.zeros((last - start) * last, dtype=np.int64)
     for _, block in projected.blocks():
@@ -177,19 +202,31 @@ def _pair_table(projected: Rows, start: int, last: int) -> IntArray:
     return table.reshape(last - start, last)
 
 
-def _add_longer(first: _First, length: int, bitmaps: Callable[[IntArray], Words]) -> bool:
+def _add_longer(first: _First, length: int, windows: Windows, at_once: int) -> bool:
     """Add the itemsets of this length; whether there was any candidate."""
     members, bounds = _candidates(first, length)
     if not len(members):
         return False
     ranks, slots = np.unique(members, return_inverse=True)
     slots = slots.reshape(members.shape)
-    held = bitmaps(first.items[ranks])
+    held = list(windows(first.items[ranks])) if len(ranks) <= at_once else None
     for batch in _batches(first, length, bounds):
         # In order of their members, so that those with the same prefix are counted together.
         batch = batch[np.lexsort(slots[batch].T[::-1])]
-        first.add(members[batch], intersection_counts(held, slots[batch]))
+        places = slots[batch]
+        # Of too many items only those of the batch, which are less.
+        wanted, places = (ranks, places) if held else _needed(ranks, places)
+        counts = np.zeros(len(batch), dtype=np.int64)
+        for words in held or windows(first.items[wanted]):
+            counts += intersection_counts(words, places)
+        first.add(members[batch], counts)
     return True
+
+
+def _needed(ranks: IntArray, slots: IntArray) -> tuple[IntArray, IntArray]:
+    """The ranks that occur in the slots, and these as places among them."""
+    used, places = np.unique(slots, return_inverse=True)
+    return ranks[used], places.reshape(slots.shape)
 
 
 def _batches(first: _First, length: int, bounds: IntArray) -> Iterator[IntArray]:

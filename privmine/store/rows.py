@@ -145,6 +145,27 @@ class Rows:
         return Rows(self.offsets if lengths is None else offsets_of(lengths, shelf), items.finish())
 
 
+@frozen(eq=False)
+class LazyRows:
+    """Rows with other items, which are made of given rows again whenever they are looked at: for little memory.
+
+    Attributes:
+        rows: the given rows.
+        label: the new label of each item; an item of negative label is left out.
+        sort: whether each row is to be sorted.
+    """
+
+    rows: Rows = field(repr=False)
+    label: NDArray[np.int32] = field(repr=False)
+    sort: bool = False
+
+    def blocks(self) -> Iterator[tuple[int, Rows]]:
+        """Consecutive rows, each block with the number of its first row."""
+        for first, block in self.rows.blocks():
+            found = block.relabelled(self.label)
+            yield first, _as_set_block(found) if self.sort else found
+
+
 def offsets_of(lengths: NDArray[np.integer[Any]], shelf: Shelf) -> IntArray:
     """Where rows of such lengths start, and where the last one ends."""
     offsets = shelf.column(np.int64)

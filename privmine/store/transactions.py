@@ -125,14 +125,16 @@ class Transactions:
                 raise InputError(NO_BASKET)
             labels.extend(transaction)
             offsets.append(len(labels))
-        if any(map(is_missing, labels)):
-            raise InputError(NO_ITEM)
-        integers = _as_integers(labels)
-        if integers is not None:
-            return cls.from_rows(np.array(offsets), integers, items)
-        if not all(map(is_label, labels)):
-            raise InputError(NO_LABEL)
-        texts = [text_of(label) for label in labels]
+        texts = labels
+        if set(map(type, labels)) != {str}:  # usually they are texts, of which nothing needs a look
+            if any(map(is_missing, labels)):
+                raise InputError(NO_ITEM)
+            integers = _as_integers(labels)
+            if integers is not None:
+                return cls.from_rows(np.array(offsets), integers, items)
+            if not all(map(is_label, labels)):
+                raise InputError(NO_LABEL)
+            texts = [text_of(label) for label in labels]
         universe = _universe_for(texts, items)
         places = np.append(_places(texts, universe), np.int32(-1))
         rows = Rows(np.array(offsets), np.arange(len(texts), dtype=np.int32)).placed(places, Shelf())

@@ -108,7 +108,7 @@ def test_many_pairs_are_counted_by_transactions(items, by_transactions, monkeypa
     """Few items are counted on bitmaps, many rare ones by transactions."""
     store = store_of([[item, (7 * item + 1) % 600] for item in range(600)] * 5, 600)
     counted = []
-    monkeypatch.setattr(bitmaps, "triangle_counts", lambda *a: counted.append(a) or np.zeros((items, items)))
+    monkeypatch.setattr(bitmaps, "triangle_counts", lambda *a: counted.append(a) or np.zeros((items, items), int))
     store.pair_supports(range(items))
     assert bool(counted) != by_transactions
 
@@ -371,10 +371,21 @@ def test_few_bitmaps_in_memory_count_the_same(monkeypatch, limit):
         assert store.pair_supports(items).tolist() == [support(rows, pair) for pair in combinations(items, 2)]
     triples = list(combinations(range(ITEMS), 3))
     assert store.supports(triples).tolist() == [support(rows, triple) for triple in triples]
+    bases = [(0, 1, 2), (), (2, 5), tuple(range(ITEMS))]
+    expected = [[0] * 2 ** len(basis) for basis in bases]
+    for row in rows:
+        for counts, basis in zip(expected, bases, strict=True):
+            counts[sum(1 << place for place, item in enumerate(basis) if item in row)] += 1
+    assert [counts.tolist() for counts in store.bin_counts(bases)] == expected
 
 
 def test_bitmaps_longer_than_a_window_count_the_same(monkeypatch):
     """Counting goes through bitmaps in windows; where they end does not matter."""
+    whole = store_of([np.flatnonzero(row).tolist() for row in np.random.default_rng(2).random((9000, ITEMS)) < 0.4])
+    bases = [tuple(range(ITEMS)), (1, 2), ()]
+    expected = [counts.tolist() for counts in whole.bin_counts(bases)]
+    monkeypatch.setattr(bitmaps, "_WORDS_OF_BINS", 5)
+    assert [counts.tolist() for counts in whole.bin_counts(bases)] == expected
     monkeypatch.setattr(bitmaps, "_WORDS_IN_CACHE", 128)
     monkeypatch.setattr(bitmaps, "_WIDTH", 3)
     rng = np.random.default_rng(1)

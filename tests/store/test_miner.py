@@ -65,13 +65,30 @@ def test_the_ways_to_count_pairs_agree(rows, n):
 
 
 @untimed
-@given(transactions | tied, st.integers(0, 140))
-def test_small_batches_change_nothing(rows, n):
-    """However few candidates are counted at once, the level-wise miner finds the same."""
+@given(transactions | tied, st.integers(0, 140), st.sampled_from([0, 2, 4, 4096]))
+def test_small_batches_change_nothing(rows, n, table):
+    """However few candidates are counted at once, or pairs in a table, the level-wise miner finds the same."""
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(levelwise, "_TABLE_ITEMS", table)
         patch.setattr(levelwise, "_FIRST_BATCH", 1)
         patch.setattr(levelwise, "_LARGEST_BATCH", 3)
         assert listed(levelwise.top_itemsets(store_of(rows), n)) == brute_force(rows, n, None)
+
+
+@untimed
+@given(transactions | tied, st.integers(0, 140), st.integers(0, 7))
+def test_little_memory_changes_nothing(rows, n, at_once):
+    """Where only few bitmaps may be kept, and no second copy of the rows, the miner finds the same."""
+    store = MemoryStore(store_of(rows).rows, ITEMS, 100 * 10**6)
+    store._bitmap_bytes = at_once * 8
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(miner, "_STEP", 2)
+        assert listed(store.top_itemsets(n)) == brute_force(rows, n, None)
+        patch.setattr(miner, "_BITMAPS_AT_LEAST", 3)
+        patch.setattr(miner, "PROJECTION_COST", 0)
+        patch.setattr(miner, "PAIR_COST", 0)
+        store.close()
+        assert listed(store.top_itemsets(n)) == brute_force(rows, n, None)
 
 
 @pytest.mark.parametrize("n", [1, 30, 500, 3000])

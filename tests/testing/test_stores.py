@@ -5,6 +5,7 @@ import pytest
 
 from privmine.datasets.repeated import RepeatedStore
 from privmine.model import IntArray, Itemset
+from privmine.store import miner
 from privmine.store.abstract import Contribution, Store
 from privmine.store.memory import MemoryStore
 from privmine.testing import FlawedStoreError, check_store
@@ -81,6 +82,20 @@ def test_a_store_that_counts_right_passes() -> None:
     """The store in memory agrees with itself, and with a wrapper around it."""
     check_store(in_memory)
     check_store(lambda baskets, items: RepeatedStore(in_memory(baskets, items), 1))
+
+
+def test_a_store_of_little_memory_counts_as_one_of_much(monkeypatch) -> None:
+    """Under a limit nothing is copied and few bitmaps are kept; the answers stay, however pairs are counted."""
+
+    def make(baskets, items):
+        store = MemoryStore(in_memory(baskets, items).rows, items, 100 * 10**6)
+        store._bitmap_bytes = 16  # too few for nearly all questions
+        return store
+
+    check_store(make, databases=4)
+    monkeypatch.setattr(miner, "PROJECTION_COST", 0)
+    monkeypatch.setattr(miner, "PAIR_COST", 0)
+    check_store(make, databases=4)
 
 
 def test_the_defaults_of_a_store_are_right() -> None:

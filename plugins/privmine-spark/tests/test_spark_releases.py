@@ -9,6 +9,7 @@ import pytest
 from spark_data import DATASETS, METHODS, same_release
 
 import privmine as pm
+from privmine.errors import InputError
 from privmine.testing import check_store
 
 pytestmark = pytest.mark.spark
@@ -60,6 +61,12 @@ def test_a_ledger_is_charged_once(read, tmp_path) -> None:
     assert "the counting store is not privmine's own" in said
     assert "relies on the reader 'spark' of privmine-spark" in said
     assert "one customer" in str(release.receipt)
+
+
+def test_a_plan_is_not_made_like_data_on_spark(read) -> None:
+    """It would draw from the transactions, which stay on the executors."""
+    with pytest.raises(InputError, match="baskets in memory or on disk"):
+        pm.plan(k=5, epsilon=1, like=read("clicks", False), like_is_public=True)
 
 
 def test_sums_that_are_many_are_added_by_executors(session, monkeypatch, held) -> None:
