@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import ctypes
+import os
 import shlex
+import sys
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import cached_property, partial, wraps
 from glob import glob
 from pathlib import Path
@@ -29,6 +33,27 @@ from privmine.store.transactions import Transactions
 Callback: TypeAlias = Callable[..., Any]
 #: The files and patterns that a command names.
 Paths: TypeAlias = tuple[str, ...]
+
+
+#: What `mallopt` of the GNU C library sets: how many pools of memory threads have, and which blocks lie outside them.
+_M_ARENA_MAX, _M_MMAP_THRESHOLD = -8, -3
+_LARGE_BLOCK = 1 << 22
+
+
+def _reserve_little(_context: object, _option: object, size: str | None) -> str | None:
+    """Let the process reserve little memory beyond what it uses.
+
+    Arrow, which is imported later, would reserve a gigabyte at once, and the C library a pool for each thread of Arrow;
+    large blocks that are freed would stay in the pools.
+    """
+    if size is not None:
+        os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
+        with suppress(OSError, AttributeError, TypeError):  # another C library has no such function
+            library = ctypes.CDLL(None)
+            library.mallopt(_M_ARENA_MAX, 1)
+            library.mallopt(_M_MMAP_THRESHOLD, _LARGE_BLOCK)
+    return size
+
 
 _data = partial(click.option, panel="The data")
 _unit = partial(click.option, panel="Who is protected: one transaction, unless another unit is named")
@@ -70,6 +95,7 @@ _HOW_IT_IS_READ: Final = (
     _data(
         "--memory-limit",
         metavar="SIZE",
+        callback=_reserve_little,
         help="About how much memory reading and counting may take, such as 2GB; the rest goes to temporary files.",
     ),
     _data("--drop-missing", is_flag=True, help="Ignore missing items instead of refusing the data."),
@@ -204,12 +230,18 @@ def tell_guesses(origin: Origin) -> None:
     """Say what was detected of the data, so that a mistake is seen before anything is spent on it."""
     if origin.guessed:
         line = shell_words(origin)
-        click.echo(
-            f"privmine: {origin.source} is read in the layout {origin.layout}, which was detected: {line}", err=True
+        # Not by click, which would write into the line that shows the progress.
+        sys.stderr.write(
+            f"privmine: {origin.source} is read in the layout {origin.layout}, which was detected: {line}\n"
         )
 
 
 def shell_words(origin: Origin) -> str:
     """The options that would have said what was detected of the data, as one types them."""
     options = (word for option, value in origin.guessed for word in (f"--{option.replace('_', '-')}", value))
-    return shlex.join(_TAB if word == "\t" else word for word in options)
+    return " ".join(_quoted(_TAB if word == "\t" else word) for word in options)
+
+
+def _quoted(word: str) -> str:
+    """A word as one types it in a shell; with single quotes in it, in double ones, which are easier to read."""
+    return f'"{word}"' if "'" in word and not set(word) & set('"$`\\!') else shlex.quote(word)

@@ -29,7 +29,7 @@ from privmine.evaluation.result_rows import Row, comparable, key_of, metric_word
 from privmine.evaluation.results import open_results
 from privmine.evaluation.runner import Failure, OpenData, run_cells
 from privmine.evaluation.seeds import Cell
-from privmine.evaluation.sheets import check_matplotlib, draw_sheets
+from privmine.evaluation.sheets import FORMATS, check_matplotlib, draw_sheets
 from privmine.evaluation.summary import compare_pipelines, summarise
 from privmine.evaluation.truth import Truth
 from privmine.hooks.registry import registry
@@ -93,6 +93,15 @@ def experiment() -> None:
     help="Make a single run and print its row; nothing is written.",
 )
 @click.option("--figures", type=click.Path(path_type=Path, file_okay=False), help="Draw figures into this folder.")
+@click.option(
+    "--figure-format",
+    "formats",
+    type=click.Choice(FORMATS),
+    multiple=True,
+    default=FORMATS[:1],
+    show_default=True,
+    help="What figures are saved as; can be repeated.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
 def run(
     spec: Path,
@@ -104,6 +113,7 @@ def run(
     against: str | None,
     cell: tuple[str, str, int, str, int] | None,
     figures: Path | None,
+    formats: tuple[str, ...],
     as_json: bool,
 ) -> None:
     """Run datasets × pipelines × k × ε × repeats as a TOML file says, and print means with 95 % intervals.
@@ -142,7 +152,9 @@ def run(
     wanted = {run_of.key for run_of in described.cells()}
     rows = [row for row in results.rows() if key_of(row) in wanted]
     shown = metrics or DEFAULT_METRICS
-    drawn = draw_sheets(rows, figures, _titles(described.data, data_dir)) if figures is not None and rows else []
+    drawn: list[Path] = []
+    if figures is not None and rows:
+        drawn = draw_sheets(rows, figures, _titles(described.data, data_dir), tuple(dict.fromkeys(formats)))
     if as_json:
         print_json(finite(_as_data(rows, shown, against, failures)))
     else:

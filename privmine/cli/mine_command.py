@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import rich_click as click
-from rich.console import Console
 
 from privmine.cli.data_options import DataOptions, data_options, shell_words
 from privmine.cli.interrupts import end_if_interrupted
 from privmine.cli.pipeline_options import PIPELINE_PANEL, pipeline_options, pipeline_spec
+from privmine.cli.release_screen import show_release
 from privmine.cli.screen import activity, console, drop_output, fail, print_json, progress, table, text
 from privmine.cli.spelling import in_shell
 from privmine.errors import InputError, RunInterrupted, UnknownNameError, UnsavedReleaseError
@@ -27,7 +27,6 @@ from privmine.pipeline.dry_run import DryRun
 from privmine.pipeline.request import Wish
 from privmine.privacy.guarantee import Guarantee
 from privmine.release import Release
-from privmine.release.display import DEFAULT_LEVEL, caveat, headline, interval_text, items_text, percent, whole
 from privmine.release.release_files import to_json
 from privmine.store.transactions import Transactions, is_private
 
@@ -232,39 +231,6 @@ def show_remaining(wish: Wish) -> None:
         console().print(f"[bold]Remaining:[/] {worth} for {text(left.label)}")
 
 
-def show_release(release: Release, saved: Path | None) -> None:
-    """A table, and the budget below it."""
-    out = console()
-    heading = f"{percent(DEFAULT_LEVEL)} interval"
-    rows = table("rank", "itemset", "support", "count", heading, right=("rank", "support", "count", heading))
-    for rank, (found, within) in enumerate(zip(release, release.intervals(), strict=True), start=1):
-        rows.add_row(
-            str(rank),
-            text(items_text(found.items)),
-            f"{found.support:.4f}",
-            whole(found.count),
-            interval_text(within),
-        )
-    out.print(f"[bold]{text(headline(release))}[/]\n")
-    out.print(rows)
-    if len(release) and caveat(release):
-        out.print(f"[dim]{caveat(release)}[/]")
-    for line in release.verdict.lines(release):
-        out.print(f"[bold]•[/] {text(line)}")
-    out.print()
-    receipt = release.receipt
-    _print_statements(out, receipt.head())
-    out.print()
-    charges = table(f"charge {receipt.definition.symbol}", "stage", "asked for", "mechanism")
-    for charge in receipt.charges:
-        stage = f"{charge.stage} ({charge.component})"
-        charges.add_row(charge.cost.number, text(stage), text(charge.query), text(charge.mechanism + charge.caveat))
-    out.print(charges)
-    _print_statements(out, receipt.foot())
-    if saved is not None:
-        out.print(f"[bold]Saved:[/] {text(saved)}")
-
-
 def show_hint(release: Release, max_length: int | None = None) -> None:
     """On a terminal, whether another method would have found more; made of the release alone, which is shown by now."""
     if not (sys.stdout.isatty() and sys.stderr.isatty()):
@@ -278,10 +244,3 @@ def show_hint(release: Release, max_length: int | None = None) -> None:
             return
     if found is not None:
         console().print(f"[bold]Hint:[/] {text(in_shell(found))}", style="dim")
-
-
-def _print_statements(out: Console, lines: list[str]) -> None:
-    for line in lines:
-        subject, _, rest = line.partition(":")
-        style = "bold red" if subject == "NOT PRIVATE" else "bold"
-        out.print(f"[{style}]{text(subject)}:[/]{text(rest)}")

@@ -75,17 +75,22 @@ EXAMPLES = {
 
 @click.command()
 @click.argument("name")
-@click.option("--stage", required=True, metavar="STAGE", help=f"The stage to implement: {', '.join(STAGES)}.")
+@click.option("--stage", metavar="STAGE", help=f"The stage to implement: {', '.join(STAGES)}.")
 @click.option(
     "--directory", type=click.Path(path_type=Path), help="The directory to create.  [default: NAME, in this one]"
 )
-def new(name: str, stage: str, directory: Path | None) -> None:
+def new(name: str, stage: str | None, directory: Path | None) -> None:
     """Write a plugin distribution called NAME: a working component, its tests, a README and a CI workflow.
 
     By custom a plugin's name begins with privmine-; the rest is the name of its component.
 
     Example:  privmine new privmine-mine --stage select_elements
     """
+    if stage is None:
+        raise InputError(
+            f"Name the stage that {name} implements: --stage, one of {', '.join(STAGES)}. "
+            "For example --stage construct_basis."
+        )
     if stage not in STAGES:
         raise UnknownNameError("stage", stage, STAGES)
     check_name(name, stage)

@@ -18,6 +18,7 @@ OWN_COMMANDS = (
         "privmine.cli.plan_command:plan",
         "Show what a release would find and how exact it would be, before anything is spent.",
     ),
+    ("show", "privmine.cli.show_command:show", "Show RELEASE again, or save it as another kind of file."),
     (
         "rules",
         "privmine.cli.rules_command:rules",

@@ -65,7 +65,9 @@ _answer = partial(click.option, panel="What else to show")
 @_public("--bases", type=int, help="Count with this many bases of --length items, as a receipt lists them.")
 @_public("--length", type=int, help="How many items a basis has.")
 @_wish("--max-length", type=int, help="The longest itemset to release.")
-@_unit("--unit", help="Who is protected, such as customer_id.  [default: each transaction]")
+@_unit(
+    "--unit", help="Who is protected, such as customer_id.  [default: as the release of --like; else each transaction]"
+)
 @_unit("--max-baskets", type=int, default=1, show_default=True, help="How many transactions of one unit count at most.")
 @_unit("--merge-by", help="Protect one unit by merging its transactions into one.")
 @_answer(
@@ -147,8 +149,9 @@ def show_advice(out: Console, advice: Advice) -> None:
     for row in rows:
         shown.add_row(*map(text, row))
     out.print()
-    out.print(shown)
-    out.print(text(_COLUMNS), style="dim")
+    if rows:
+        out.print(shown)
+        out.print(text(_COLUMNS), style="dim")
     out.print(text(f"Simulated on {advice.basis()}. Nothing private is read, and nothing is charged."), style="dim")
     for note in advice.notes:
         out.print(text(in_shell(note)), style="dim")

@@ -23,6 +23,8 @@ _READING = "Reading the data …"
 #: Seconds between two looks at the clock that change the screen, and before the first guess of what is left.
 _PAUSE = 0.25
 _PATIENCE = 1.0
+#: Before so much is read, most of the time went into loading and into looking at the first lines.
+_FIRST_SHARE = 0.03
 
 
 @contextmanager
@@ -70,6 +72,8 @@ def words(done: int, size: int, seconds: float) -> str:
     if not size or seconds < _PATIENCE or not done:
         return _READING
     share = min(done / size, 0.99)
+    if share < _FIRST_SHARE:
+        return f"{_READING} {share:.0%}"
     left = seconds * (1 - share) / share
     time_left = f"{left:.0f} s" if left < 100 else f"{left / 60:.0f} min"
     return f"{_READING} {share:.0%}, about {time_left} left"

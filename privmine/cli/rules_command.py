@@ -128,7 +128,7 @@ def _show(release: Release, found: RuleList, wanted: Wanted) -> None:
         sides = (text(items_text(columns[side][row])) for side in ("antecedents", "consequents"))
         rows.add_row(*sides, *(_cell(found, name, row, ranged) for name in numbers))
     count = "1 rule" if len(order) == 1 else f"{len(order):,} rules"
-    out.print(f"[bold]{count} of {len(release)} itemsets[/]\n")
+    out.print(f"[bold]{count} of {len(release):,} itemset{'' if len(release) == 1 else 's'}[/]\n")
     if order:
         out.print(rows)
     if len(order) > SHOWN:
@@ -156,8 +156,11 @@ def _cell(found: RuleList, name: str, row: int, ranged: set[str]) -> str:
 
 
 def _why_none(found: RuleList, wanted: Wanted) -> str:
-    if wanted.min_threshold is not None or wanted.support_only or not wanted.refined:
-        return f"No rule has a {text(wanted.decides)} of that much. Lower --min-threshold."
-    if found.left_out.total:
+    """Why no rule is shown: the first of noise, templates and threshold that leaves none."""
+    if found.left_out.total and not found.found:
         return "No rule is clearly more than chance. A release with fewer itemsets or a larger ε would show more."
+    if found.found or wanted.support_only:
+        if wanted.antecedent or wanted.consequent:
+            return "No rule has these items on that side and reaches the threshold."
+        return f"No rule has a {text(wanted.decides)} of that much. Lower --min-threshold."
     return "There are no rules: no released itemset has two items or more."

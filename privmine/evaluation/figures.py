@@ -33,7 +33,7 @@ DASHES = ("-", "--", "-.", ":")
 
 EPSILON = "privacy budget ε (smaller is more private)"
 #: Values that span more than this factor are shown on a logarithmic axis.
-_WIDE = 30.0
+_WIDE = 15.0
 #: More measured ε than this cannot all be labelled.
 _MOST_TICKS = 8
 #: Metrics that lie between 0 and 1.

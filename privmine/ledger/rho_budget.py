@@ -21,7 +21,7 @@ from privmine.ledger.checks import DONE, NOTHING_LEFT, of_bearable_size
 from privmine.ledger.entries import RHO, Amounts, DatasetBudget, Price
 from privmine.privacy import amount
 from privmine.privacy.conversion import epsilon_of, largest_epsilon_of, rho_of
-from privmine.privacy.guarantee import Guarantee
+from privmine.privacy.guarantee import Guarantee, equation
 
 #: A fraction of so many bits fits into the details of a row.
 MOST_BITS = 1024
@@ -155,9 +155,9 @@ class RhoBudget(DatasetBudget):
             left = Guarantee(self.remaining_epsilon, self.noise_delta)
             advice = f"Ask for at most {left}." if self.remaining_epsilon else NOTHING_LEFT
             raise BudgetError(
-                f"A {event} of ρ = {amount(rho)} ({worth}) exceeds the budget of {self.label!r}: ρ = "
-                f"{amount(self.remaining_rho)} ({left}) is left of {amount(self.total_rho)}. Nothing was "
-                f"{DONE[event]}. {advice}",
+                f"A {event} of {equation('ρ', amount(rho))} ({worth}) exceeds the budget of {self.label!r}: "
+                f"{equation('ρ', amount(self.remaining_rho))} ({left}) is left of {amount(self.total_rho)}. Nothing "
+                f"was {DONE[event]}. {advice}",
                 requested=rho,
                 remaining=self.remaining_rho,
             )

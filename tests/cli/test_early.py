@@ -134,7 +134,7 @@ KNOWN_FROM_FIRST_LINES = [
     (["--layout", "fimi"], "line 1: not FIMI text"),
     ([*COLUMNS, "--names", "good.txt"], "its own labels"),
     (["--database", "shop.db"], "--sql"),
-    (["--sql", "select 1"], "instead of a source"),
+    (["--sql", "select 1"], "takes no other source"),
 ]
 
 

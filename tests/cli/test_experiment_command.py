@@ -73,6 +73,17 @@ def test_figures_are_drawn(spec: Path, tmp_path: Path) -> None:
     assert sorted(path.name for path in (tmp_path / "figures").iterdir()) == ["fnr.png", "pareto.png", "re.png"]
 
 
+def test_figures_are_drawn_in_several_formats(spec: Path, tmp_path: Path) -> None:
+    """Those that are asked for, each figure in each."""
+    pytest.importorskip("matplotlib")
+    asked = ("--workers", 1, "--figures", tmp_path, "--figure-format")
+    invoke(spec, *asked, "svg", "--figure-format", "pdf")
+    assert {path.suffix for path in tmp_path.glob("fnr.*")} == {".svg", ".pdf"}
+    assert (tmp_path / "pareto.pdf").read_bytes().startswith(b"%PDF")
+    assert b"<svg" in (tmp_path / "re.svg").read_bytes()
+    assert not list(tmp_path.glob("*.png"))
+
+
 def test_an_unknown_name_shows_before_anything_runs(spec: Path) -> None:
     """A pipeline to compare with, and a cell, must be of the experiment."""
     with pytest.raises(UnknownNameError, match="'papers'"):

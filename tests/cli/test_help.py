@@ -98,7 +98,11 @@ def test_an_unknown_command_lists_the_known(privmine) -> None:
 
 @pytest.mark.parametrize(
     ("command", "distribution"),
-    [("experiment paper", "privmine-paper"), ("leaderboard", "privmine-paper"), ("plugins compare", "privmine-bases")],
+    [
+        ("experiment paper", "privmine-paper"),
+        pytest.param("leaderboard", "privmine-paper", marks=pytest.mark.statistics),
+        pytest.param("plugins compare", "privmine-bases", marks=pytest.mark.statistics),
+    ],
 )
 def test_a_command_of_a_missing_plugin_says_what_to_install(command, distribution, run_python, tmp_path) -> None:
     """The name of the distribution is in the message."""

@@ -17,6 +17,14 @@ def lose_an_interrupt() -> None:
         signal.raise_signal(signal.SIGINT)
 
 
+@pytest.fixture(autouse=True)
+def _interrupts():
+    """Python's own handler, also where the tests were started in the background, where a shell ignores interrupts."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @pytest.fixture
 def ledger(tmp_path):
     made = pm.Ledger(tmp_path / "budget.db")

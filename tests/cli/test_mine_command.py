@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from slow_cases import slow_after
 
 import privmine as pm
 from privmine.cli.commands import cli
@@ -321,7 +322,9 @@ main()
     assert pm.load(tmp_path / "kept.json").receipt.spent.amount == 1
 
 
-@pytest.mark.parametrize("command", ["plan --epsilon 1 --k 5", "plugins", "plugins --json", "mine --dry-run", "--help"])
+@pytest.mark.parametrize(
+    "command", slow_after(2, ["--help", "plugins", "plugins --json", "plan --epsilon 1 --k 5", "mine --dry-run"])
+)
 def test_a_full_disk_behind_the_pipe_is_no_internal_error(command) -> None:
     """One sentence, and exit code 2: an audit has 1 for a violation."""
     with Path("/dev/full").open("w") as full:
@@ -352,7 +355,7 @@ main()
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "privmine: Interrupted.\n")
 
 
-@pytest.mark.parametrize("options", [[], ["--json"]])
+@pytest.mark.parametrize("options", slow_after(1, [[], ["--json"]]))
 def test_a_pipe_that_nobody_reads_does_not_lose_the_release(tmp_path, options) -> None:
     """It is charged, so that it is kept in a file, and the message names it."""
     ledger = tmp_path / "budget.db"

@@ -53,6 +53,19 @@ def test_a_guess_is_told_with_the_options_that_say_the_same(orders, mined) -> No
     assert silence == ""
 
 
+def test_a_guess_within_a_query_is_told_readably(orders, mined) -> None:
+    """In double quotes, since there are single ones in it."""
+    _, told = mined("--sql", "select order_id, product from read_csv('orders.csv', all_varchar=true)")
+    assert told.endswith("""--sql "read_csv(…, auto_detect=false, columns={…}, delim=…, quote='', header=…)"\n""")
+
+
+def test_a_file_beside_a_query_is_refused_with_what_to_type(orders, privmine) -> None:
+    """The file belongs into the query."""
+    code, _, err = privmine("mine", "orders.csv", "--sql", "select 1", *RUN)
+    assert code == 2
+    assert "Name the file in the query: select … from read_csv('orders.csv', all_varchar=true)." in err
+
+
 @pytest.mark.parametrize("separator", ["\t", r"\t", "tab"])
 def test_a_tab_can_be_typed(orders, mined, separator) -> None:
     """As a tab or as shells let people write it; a guess is told in the way that can be typed."""
@@ -231,7 +244,7 @@ def test_a_ledger_for_customers(orders, privmine) -> None:
         (["--separator", ";;"], "one character"),
         (["--encoding", "klingon"], "klingon"),
         (["--database", "shop.db"], "--sql"),
-        (["--sql", "select 1"], "instead of"),
+        (["--sql", "select 1"], "takes no other source"),
         (["--names", "missing.txt"], "missing.txt"),
         (["--output", "orders.csv"], "orders.csv is the file that is read, and writing would replace it"),
         (["--items", "items.csv", "--output", "./items.csv"], "items.csv is the file that is read"),

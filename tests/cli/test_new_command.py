@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
+from slow_cases import slow_after
 
 from privmine.cli.new_command import EXAMPLES, new
 from privmine.errors import InputError, UnknownNameError
@@ -56,14 +57,14 @@ def test_generated_plugins_are_listed(site: Path, run_python: Callable[..., Any]
         assert found[stage]["summary"] == example.summary
 
 
-@pytest.mark.parametrize("stage", STAGES)
+@pytest.mark.parametrize("stage", slow_after(1, STAGES))
 def test_generated_tests_pass(made: Path, site: Path, run_python: Callable[..., Any], stage: str) -> None:
     """The kit and the examples' own tests, as generated."""
     ran = run_python("-m", "pytest", "-q", "-p", "no:cacheprovider", site=site, cwd=made / stage)
     assert ran.returncode == 0, ran.stdout + ran.stderr
 
 
-@pytest.mark.parametrize("stage", STAGES)
+@pytest.mark.parametrize("stage", slow_after(1, STAGES))
 def test_pipeline_uses_the_generated_component(site: Path, run_python: Callable[..., Any], stage: str) -> None:
     """A release, with exact noise, in which the component stands for its stage."""
     component = f"made-{EXAMPLES[stage].module}"
@@ -163,6 +164,13 @@ def test_unknown_stage_lists_the_stages(tmp_path: Path) -> None:
     result = invoke("privmine-x", "--stage", "select_element", "--directory", tmp_path / "x")
     assert isinstance(result.exception, UnknownNameError)
     assert "Did you mean 'select_elements'?" in str(result.exception)
+
+
+def test_a_missing_stage_lists_the_stages(tmp_path: Path) -> None:
+    """Whoever forgets it sees what there is to choose from."""
+    result = invoke("privmine-x", "--directory", tmp_path / "x")
+    assert isinstance(result.exception, InputError)
+    assert all(stage in str(result.exception) for stage in STAGES)
 
 
 def test_unwritable_place_is_told(tmp_path: Path) -> None:

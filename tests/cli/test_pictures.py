@@ -41,9 +41,30 @@ def test_two_releases_are_compared(privmine, saved, tmp_path) -> None:
     assert json.loads(out)["private"] is False
 
 
+def test_a_release_is_shown_again_and_saved_as_other_files(privmine, saved, tmp_path) -> None:
+    """The same release each time, with its verdict and receipt on the screen."""
+    whole = pm.load(saved / "1.csv")
+    for name, plain in (("x.json", []), ("x.csv", ["--plain"]), ("x.html", [])):
+        code, out, err = privmine("show", str(saved / "1.csv"), "-o", str(tmp_path / name), *plain)
+        assert (code, err) == (0, "")
+        assert "30 counts are clearly above 0" in out
+        assert "NOT PRIVATE" in out
+        assert "Saved:" in out
+    assert pm.load(tmp_path / "x.json") == pm.load(tmp_path / "x.csv") == whole
+    code, out, _ = privmine("show", str(tmp_path / "x.json"), "--json")
+    assert len(json.loads(out)["itemsets"]) == 30
+    code, _, err = privmine("show", str(saved / "1.csv"), "-o", str(tmp_path / "x.json"))
+    assert code == 2
+    assert "--force" in err
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
+        (["show", "1.csv", "-o", "1.csv", "--force"], "is the file that is read"),
+        (["show", "1.csv", "--plain"], "--output FILE.csv"),
+        (["show", "1.csv", "-o", "x.xls"], "Cannot tell a format"),
+        (["show", "gone.csv"], "Cannot read"),
         (["plot", "1.csv", "-o", "x.gif"], "must end in .png, .svg or .pdf"),
         (["plot", "1.csv", "-o", "x.png", "--kind", "pie"], "Known: "),
         (["plot", "1.csv", "-o", "1.csv"], "is the file that is read"),

@@ -16,6 +16,7 @@ def test_words_have_a_share_and_a_time_and_nothing_else():
     assert progress.words(50, 100, 0.5) == "Reading the data …"
     assert progress.words(50, 100, 10) == "Reading the data … 50%, about 10 s left"
     assert progress.words(10, 100, 60) == "Reading the data … 10%, about 9 min left"
+    assert progress.words(1, 100, 10) == "Reading the data … 1%"  # too early to tell the time
     assert progress.words(300, 100, 10) == "Reading the data … 99%, about 0 s left"
     assert progress.words(50, 0, 10) == "Reading the data …"
 

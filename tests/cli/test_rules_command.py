@@ -115,6 +115,19 @@ def test_no_rules_say_what_to_do(privmine, closed) -> None:
     code, out, _ = privmine("rules", str(closed), "--min-threshold", "100")
     assert code == 0
     assert "Lower --min-threshold" in out
+    code, out, _ = privmine("rules", str(closed), "--min-threshold", "100", "--consequent", "whole milk")
+    assert code == 0
+    assert "No rule has these items on that side and reaches the threshold" in out
+
+
+def test_noise_is_not_taken_for_a_threshold(privmine, tmp_path) -> None:
+    """Where noise explains all rules, a lower threshold shows none either."""
+    release = pm.mine([["a", "b"], ["a"], ["b"], []] * 20, 3, "0.2", simulate=True, seed=1, downward_closed=True)
+    release.save(tmp_path / "noise.csv")
+    code, out, _ = privmine("rules", str(tmp_path / "noise.csv"), "--min-threshold", "0.2")
+    assert code == 0
+    assert "No rule is clearly more than chance" in out
+    assert "Lower" not in out
 
 
 @pytest.mark.parametrize(

@@ -122,7 +122,9 @@ def _computed(monkeypatch: pytest.MonkeyPatch) -> list[Cell]:
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no kill -9 on this system")
-@pytest.mark.parametrize(("output", "workers"), [("results.csv", 2), ("folder", 1)])
+@pytest.mark.parametrize(
+    ("output", "workers"), [("results.csv", 2), pytest.param("folder", 1, marks=pytest.mark.statistics)]
+)
 def test_a_killed_experiment_goes_on_where_it_stopped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, output: str, workers: int
 ) -> None:

@@ -336,6 +336,7 @@ def check_race(ledger: Ledger, racers: list, killed: int) -> None:
     assert direct <= 1 - sum(Fraction(1, 8 + number) for number in range(4))
 
 
+@pytest.mark.statistics  # for its time; ten processes race by default
 def test_twenty_processes_and_four_accounts_race(ledger: Ledger, racers: list) -> None:
     """All at once until nothing is left for any of them: never more than granted, and no charge is lost."""
     go(racers)

@@ -48,7 +48,7 @@ def test_rho_adds_up(ledger: Ledger) -> None:
     single = rho_of(Fraction(3, 10), DELTA)
     for _ in range(9):
         ledger.charge("sales", **price("0.3"))
-    with pytest.raises(BudgetError, match=r"ρ = .* exceeds the budget of 'sales'.*Ask for at most ε") as caught:
+    with pytest.raises(BudgetError, match=r"ρ ≈ .* exceeds the budget of 'sales'.*Ask for at most ε") as caught:
         ledger.charge("sales", **price("0.3"))
     budget = ledger.budget("sales")
     assert (budget.spent_rho, budget.remaining_rho) == (9 * single, made.total_rho - 9 * single)

@@ -19,6 +19,7 @@ import pyarrow.parquet as pq
 import pytest
 from pyarrow import dataset
 from scipy import sparse
+from slow_cases import slow_after
 
 import privmine as pm
 from privmine.errors import DataError, InputError, PrivmineError
@@ -332,6 +333,7 @@ def test_one_basket_with_many_items(tmp_path):
         assert int(found.store.item_supports().sum()) == 100_002
 
 
+@pytest.mark.statistics
 def test_a_universe_of_a_million_items():
     """A million labels are no hindrance, and none of them is shown."""
     items = pa.array(np.arange(10**6)).cast(pa.string())
@@ -557,7 +559,7 @@ def test_no_thread_but_the_callers_asks_for_bytes(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(
     "second",
-    ["order_id;product\n1;a\n", "order_id,product\n1,a,b\n" + "1,a\n" * 100_000],
+    slow_after(1, ["order_id;product\n1;a\n", "order_id,product\n1,a,b\n" + "1,a\n" * 100_000]),
     ids=["separator", "long row"],  # the text itself would be an environment variable of 400 KB
 )
 def test_a_process_ends_after_an_error(tmp_path, second):

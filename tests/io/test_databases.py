@@ -270,7 +270,7 @@ def test_a_query_does_not_see_python_variables():
 
 def test_a_query_is_read_instead_of_a_source():
     """A source and a query exclude each other, and a query has no encoding."""
-    with pytest.raises(PrivmineError, match="instead of a source"):
+    with pytest.raises(PrivmineError, match="takes no other source"):
         pm.read([["a"]], sql="select 1")
     refused("for text files", sql="select 1", encoding="cp1252")
 

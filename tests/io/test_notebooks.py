@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from nbclient import NotebookClient
+from slow_cases import slow_after
 
 #: How many orders have each product; with the numbers of orders and of rows these occur nowhere else.
 SUPPORTS = {"milk": 6007, "bread": 4513, "tea": 3001}
@@ -96,7 +97,7 @@ def texts(output):
     return "\n".join(str(shown) for kind, shown in output.data.items() if not kind.startswith("image/"))
 
 
-@pytest.mark.parametrize("widgets", [True, False], ids=["widgets", "no widgets"])
+@pytest.mark.parametrize("widgets", slow_after(1, [True, False]), ids=["widgets", "no widgets"])
 def test_a_notebook(shop, widgets):
     """A kernel reads, plans, mines, plots and shows: every output is ours, also where DuckDB has no progress bars."""
     without = "" if widgets else "import sys\nsys.modules['ipywidgets'] = None"

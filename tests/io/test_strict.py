@@ -8,6 +8,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from slow_cases import slow_after
 
 import privmine as pm
 from privmine.errors import PrivmineError
@@ -178,7 +179,7 @@ def test_one_transaction_and_none_are_released_as_well(tmp_path, way):
         assert _outcome(_source(way, tmp_path, baskets), WAYS[way][1], way) == len(baskets)
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", slow_after(10, WAYS))
 def test_what_is_left_out_is_refused_whatever_the_data(tmp_path, way):
     """Without one of the options that are needed no data is released, with or without any one transaction."""
     _, needed, more = WAYS[way]

@@ -210,7 +210,10 @@ def _read_query(source: Any, sql: str | None, database: str | PathLike[str] | No
     if sql is None:
         raise InputError("A database needs a query. Specify what to select with sql=.")
     if source is not None:
-        raise InputError("A query is read instead of a source; pass one of them, and name files within the query.")
+        raise InputError(
+            "A query reads the files that it names itself, so it takes no other source. Name the file in the query: "
+            "select … from read_csv('orders.csv', all_varchar=true)."
+        )
     asked.without_text("a query")
     asked.without_sheet("a query")
     return _read_table(query_table(sql, database, asked), asked)
