@@ -18,8 +18,10 @@ from privmine.privacy.unit import Unit
 
 #: From which share missed on a release is called what.
 _WORDS: Final = ((0.1, "good"), (0.25, "fair"), (0.6, "poor"), (1.0, "hopeless"))
-#: A release that misses more is not sensible.
-SENSIBLE: Final = 0.25
+#: Only these are sensible.
+_SENSIBLE: Final = ("good", "fair")
+#: What a release is called at best if most of its counts are not clearly above 0.
+_MOSTLY_NOISE: Final = "poor"
 #: A method is told to be better than another one if it misses so much less.
 _NOTABLE = 0.03
 #: Two definitions of privacy that miss nearly the same differ by at most this share.
@@ -85,7 +87,8 @@ class Advice:
 
     def basis(self) -> str:
         """What the simulations were made on."""
-        return f"{self.transactions:,} transactions over {self.items:,} items, {self.like}"
+        protected = "" if self.unit.is_transaction else f", to protect {self.unit.whom}"
+        return f"{self.transactions:,} transactions over {self.items:,} items, {self.like}{protected}"
 
     def sentences(self) -> list[str]:
         """For each k and ε what would be found and which definition is better, then what is sensible or wanted."""
@@ -157,7 +160,7 @@ class Advice:
                 else percent(found.relative_error)
                 if found.relative_error < 1
                 else "> 100 %",
-                "" if found.found_from is None else f"{100 * found.found_from:.2g} %",
+                "" if found.found_from is None else _two_digits(found.found_from),
             )
             for found in self.forecasts
         ]
@@ -181,7 +184,13 @@ class Advice:
 
 def verdict(found: Forecast) -> str:
     """A word for what a forecast is worth, at the worse end of its range."""
-    return next(word for share, word in _WORDS if found.most_missed <= share)
+    word = next(word for share, word in _WORDS if found.most_missed <= share)
+    return _MOSTLY_NOISE if word in _SENSIBLE and found.unclear > found.listed / 2 else word
+
+
+def is_sensible(found: Forecast) -> bool:
+    """Whether little is missed and most counts are more than noise."""
+    return verdict(found) in _SENSIBLE
 
 
 def judged(found: Forecast) -> str:
@@ -189,6 +198,8 @@ def judged(found: Forecast) -> str:
     unclear = (
         "all counts would be clearly above 0"
         if round(found.unclear) == 0
+        else "no count would be clearly above 0"
+        if round(found.unclear) >= round(found.listed)
         else f"{found.unclear:,.0f} of the counts would not be clearly above 0"
     )
     off = f"a typical count would be off by {number(found.error)}"
@@ -262,6 +273,11 @@ def percent(share: float) -> str:
     """A share in percent, with no more digits than it deserves."""
     value = 100 * share
     return f"{value:.0f} %" if value >= 9.5 or value < 1e-6 else f"{value:.1g} %"
+
+
+def _two_digits(share: float) -> str:
+    value = 100 * share
+    return f"{value:.0f} %" if value >= 99.5 else f"{value:.2g} %"
 
 
 def number(value: float) -> str:

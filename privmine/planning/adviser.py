@@ -11,8 +11,9 @@ from attrs import evolve
 from privmine.errors import InputError, PrivmineError
 from privmine.exact import amount
 from privmine.hooks.registry import registry
+from privmine.model import itemset_count
 from privmine.pipeline import DEFAULT_METHOD, Pipeline
-from privmine.planning.advice import SENSIBLE, Advice, preferred
+from privmine.planning.advice import Advice, is_sensible, preferred
 from privmine.planning.forecast import FEWEST_RUNS, MOST_RUNS, Attempt, Forecast, Simulator
 from privmine.planning.population import Population
 from privmine.planning.wanted import Aim, least_epsilon_for, parse
@@ -96,6 +97,12 @@ def advise(
             wanted_epsilon=None if sensible is None else sensible.epsilon,
         )
     assert ks is not None
+    most = itemset_count(len(universe), max_length)
+    if max(ks) > most:
+        maker.notes.append(
+            f"Only {most:,} itemset{' is' if most == 1 else 's are'} possible with {len(universe):,} item"
+            f"{'' if len(universe) == 1 else 's'}, so that no release has more."
+        )
     forecasts = tuple(found for k in ks for epsilon in epsilons for found in maker.ranked(k, epsilon))
     sensible = maker.sensible(ks, epsilons)
     return Advice(**facts, forecasts=forecasts, sensible=sensible, notes=(*population.notes, *maker.notes))
@@ -142,11 +149,11 @@ class _Adviser:
         """The largest k that is asked for and sensible, at the least ε where it is; else a smaller k."""
         for k in sorted(ks, reverse=True):
             for epsilon in sorted(epsilons):
-                if self.ranked(k, epsilon)[0].most_missed <= SENSIBLE:
+                if is_sensible(self.ranked(k, epsilon)[0]):
                     return self.ranked(k, epsilon)[0]
         k, largest = min(ks) // 2, max(epsilons)
         while k >= _SMALLEST_K:
-            if self.ranked(k, largest)[0].most_missed <= SENSIBLE:
+            if is_sensible(self.ranked(k, largest)[0]):
                 return self.ranked(k, largest)[0]
             k //= 2
         return None

@@ -19,7 +19,7 @@ from privmine.pipeline.request import LARGEST_EPSILON, SMALLEST_EPSILON, definit
 from privmine.planning.adviser import advise, installed_methods
 from privmine.planning.patterns import AS_GIVEN
 from privmine.planning.plan_result import CurvePoint, Plan, Shape, Share
-from privmine.planning.population import population_of
+from privmine.planning.population import as_release, population_of
 from privmine.planning.question import (
     DEFAULT_ITEMS,
     ErrorTarget,
@@ -91,7 +91,8 @@ def plan(
         bases: the bases to count with: how many (with `length`), or the bases themselves, of any labels.
         length: how many items each of so many bases has.
         max_length: the longest itemset to release.
-        unit: who would be protected, such as "customer_id"; without it each transaction.
+        unit: who would be protected, such as "customer_id"; without it whoever the release of `like=` protects, else
+            each transaction.
         max_baskets: how many transactions of one unit would count; noise grows with it.
         merge_by: like `unit`, but all that a unit has would be merged into one transaction.
         target_error: the standard error of a count that is wanted, in transactions or as "0.1%" of them.
@@ -111,7 +112,11 @@ def plan(
     about = whole_or_none(transactions, "The number of transactions")
     if (ledger is None) != (dataset is None):
         raise InputError("A ledger keeps one budget for each dataset. Pass both ledger= and dataset=.")
+    earlier = as_release(like)
+    like = like if earlier is None else earlier
     protected = unit_of(unit, max_baskets, merge_by, ledger, dataset)
+    if protected.is_transaction and unit is None and earlier is not None:
+        protected = earlier.receipt.unit or protected  # The next release is like the last one, unless somebody says so.
     if ledger is not None and dataset is not None:
         # Here, since planning takes a while; whether enough is left shows when ε is known, and beside the plan.
         refuse_another_unit(as_ledger(ledger).budget(dataset), protected.name)

@@ -78,7 +78,7 @@ def population_of(like: Any, *, is_public: bool, transactions: int | None, items
     """
     if transactions is not None and transactions > MOST_TRANSACTIONS:
         raise InputError(f"The number of transactions must be at most {MOST_TRANSACTIONS:,}. Plan with that number.")
-    source = _as_release(like)
+    source = as_release(like)
     if source is None and like is None:
         found = _assumed(transactions, items)
     elif isinstance(source, Release):
@@ -91,8 +91,8 @@ def population_of(like: Any, *, is_public: bool, transactions: int | None, items
     return evolve(found, baskets=baskets, others=others)
 
 
-def _as_release(like: Any) -> Release | None:
-    """A release, where one is given or the file of one."""
+def as_release(like: Any) -> Release | None:
+    """A release, where one is given or the file of one; else None."""
     if isinstance(like, Release):
         return like
     if not isinstance(like, str | PathLike) or _is_name(like):
@@ -183,7 +183,7 @@ def _of_release(release: Release, transactions: int | None, items: int | None) -
         notes.append(
             "That release is a simulation, not a private release: do not pass on what it tells of private data."
         )
-    words = f"an earlier release of {len(release):,} itemsets"
+    words = f"an earlier release of {len(release):,} itemset{'' if len(release) == 1 else 's'}"
     return Population(resampled(made.baskets, wanted), words, tuple(notes), others)
 
 
@@ -202,8 +202,9 @@ def _assumed(transactions: int | None, items: int | None) -> Population:
         )
     count = items or 1000
     rows = min(transactions, _MOST_ASSUMED_ROWS)
-    baskets = zipf(rows, items=count, mean_length=min(ASSUMED_LENGTH, max(1.0, count / 2)), exponent=ASSUMED_EXPONENT)
-    words = f"made-up baskets of {ASSUMED_LENGTH:.0f} items on average out of {count:,}, bought independently"
+    length = min(ASSUMED_LENGTH, max(1.0, count / 2))
+    baskets = zipf(rows, items=count, mean_length=length, exponent=ASSUMED_EXPONENT)
+    words = f"made-up baskets of {length:g} items on average out of {count:,}, bought independently"
     note = (
         "The sizes alone do not tell how often things are bought together. Name something public that is like your "
         "data for a better answer: like='retail', or an earlier release."

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from math import log
+from math import comb, log
 from typing import Any
 
 import numpy as np
@@ -102,6 +102,13 @@ class _Rehearsed:
         gap, lead = (two.half_width(1 - 2 * (1 - LEVEL) / max(others, 1)) for others in (1, rest))
         self._note(scores, n, tail, gap, lead if rest else 0.0)
         return self._random.noisy_top(scores, n, 1 / _SURE, tail)
+
+    def select_set(self, scores: IntArray, n: int, rate: Fraction, tail: Tail | None = None) -> IntArray:
+        # A set with the gap g is drawn with odds of at most e^(−rate·g) against the best one, for each set there is.
+        candidates = _candidates(scores, tail)
+        lead = (log(_ODDS) + log(comb(candidates, n))) / rate if n < candidates else 0.0
+        self._note(scores, n, tail, lead, lead)
+        return self._random.select_set(scores, n, _SURE, tail)
 
     def below(self, bound: int) -> int:
         return self._random.below(bound)

@@ -23,6 +23,7 @@ Privacy: computed from noisy counts that are paid for.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from math import inf
 from typing import TYPE_CHECKING, Any
 
@@ -95,9 +96,17 @@ def reaches(release: Release, level: float, *, selected: bool = True) -> tuple[F
         tail = tail_of(law)
         rows = np.array([row for row, of_row in enumerate(laws) if of_row == law])
         rows = rows[affected(counts[rows], tail, cutoff, level)]
-        low, high = chosen_intervals(counts[rows], tail, cutoff, candidates, level)
+        low, high = _known_intervals(tuple(counts[rows].tolist()), law, cutoff, candidates, level)
         down[rows], up[rows] = counts[rows] - low, high - counts[rows]
     return down, up
+
+
+@lru_cache(maxsize=64)
+def _known_intervals(
+    counts: tuple[float, ...], law: Any, cutoff: float, candidates: int, level: float
+) -> tuple[FloatArray, FloatArray]:
+    """Intervals of counts with noise of one law; remembered, since showing a release takes them more than once."""
+    return chosen_intervals(np.array(counts, dtype=np.float64), tail_of(law), cutoff, candidates, level)
 
 
 def chances_of_zero(release: Release) -> FloatArray:
@@ -105,12 +114,13 @@ def chances_of_zero(release: Release) -> FloatArray:
 
     Just above the cutoff such a probability is near 1, however large the count is. So it is also bounded by the chance
     that any candidate at all has noise that large; of two ways to judge, each gets a part of the error.
+    Where counts are means of beliefs, it is what the belief says, as in the intervals.
     """
     selection = release.selection
     counts = np.array([found.centre for found in release.itemsets], dtype=np.float64)
     tails = [tail_of(found.law or NormalLaw(found.standard_error)) for found in release.itemsets]
     alone = np.array([float(tail.above(count)) for tail, count in zip(tails, counts, strict=True)], dtype=np.float64)
-    if selection is None or selection.cutoff is None:
+    if selection is None or selection.cutoff is None or selection.believed:
         return alone
     of_any = alone * max(selection.candidates, len(release))
     if selection.by_estimates:

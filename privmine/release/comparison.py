@@ -12,6 +12,7 @@ Privacy: two releases are all that is looked at. It costs no budget.
 
 from __future__ import annotations
 
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from privmine.release.display import DEFAULT_LEVEL, items_text
 from privmine.release.intervals import Interval
 
 if TYPE_CHECKING:
+    from privmine.privacy import Receipt
     from privmine.release.release import FrequentItemset, Release
 
 
@@ -82,18 +84,47 @@ class Changes:
         came = sum(change.before is None for change in self.changes)
         went = sum(change.after is None for change in self.changes)
         changed = len(self.clear)
-        return [
-            f"{changed:,} of {both:,} itemsets that both releases list changed by more than noise and chance explain.",
-            f"{came:,} came and {went:,} went. That means little: near the last place noise decides what is listed.",
-            *self.notes,
+        told = [
+            f"{changed:,} of {both:,} itemsets that both releases list changed by more than noise and chance explain."
         ]
+        apart = sum(
+            not change.clear and (low > 0 or high < 0)
+            for change in self.changes
+            if (low := change.low) is not None and (high := change.high) is not None
+        )
+        if apart:
+            told.append(
+                f"{apart:,} other {'change has a' if apart == 1 else 'changes have'} 95 % interval"
+                f"{'' if apart == 1 else 's'} without 0. With {both:,} compared at once that happens by chance, so it "
+                "is not called clear."
+            )
+        if came or went:
+            told.append(
+                f"Listed in the second release only: {came:,}; in the first only: {went:,}. That means little: near "
+                "the last place noise decides what is listed, and an itemset may be as frequent in the other release."
+            )
+        return [*told, *self.notes]
 
     def __repr__(self) -> str:
         rows = [
             f"{_share(change.before):>9}  {_share(change.after):>9}  {items_text(change.items)}: {change.meaning}"
             for change in self.changes
         ]
-        return "\n".join([*self.lines(), f"{'before':>9}  {'after':>9}  itemset", *rows])
+        return "\n".join([*self._warning(), *self.lines(), f"{'before':>9}  {'after':>9}  itemset", *rows])
+
+    def _warning(self) -> list[str]:
+        return [] if self.private else ["NOT PRIVATE: of simulated releases, for research only."]
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows; labels are escaped."""
+        told = "".join(f"<p>{escape(line)}</p>" for line in (*self._warning(), *self.lines()))
+        rows = "".join(
+            f"<tr><td>{escape(items_text(change.items))}</td><td>{_share(change.before)}</td>"
+            f"<td>{_share(change.after)}</td><td>{escape(change.meaning)}</td></tr>"
+            for change in self.changes
+        )
+        head = "<tr><th>itemset</th><th>before</th><th>after</th><th>meaning</th></tr>"
+        return f"<div class='privmine'>{told}<table><thead>{head}</thead><tbody>{rows}</tbody></table></div>"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
@@ -101,12 +132,14 @@ class Changes:
         return {"private": self.private, "words": self.lines(), "changes": changes}
 
     def to_pandas(self) -> Any:
-        """A pandas DataFrame with a row for each itemset."""
+        """A pandas DataFrame with a row for each itemset; of simulated releases there is a column `simulated`."""
         from privmine.release.frames import library
 
         pandas = library("pandas", "A DataFrame of pandas")
         frame = pandas.DataFrame([asdict(change) for change in self.changes], columns=_COLUMNS)
         frame["items"] = pandas.Series([frozenset(change.items) for change in self.changes], dtype=object)
+        if not self.private:
+            frame["simulated"] = True
         return frame.rename(columns={"items": "itemsets"})
 
     def plot(self, *, ax: Any = None, top: int = 25) -> Any:
@@ -157,7 +190,7 @@ def _obstacles(first: Release, second: Release) -> list[str]:
         )
     notes = []
     if one.definition != other.definition:
-        notes.append(f"The first release promises {one.definition}, the second {other.definition}.")
+        notes.append(f"The first release promises {_promise(one)}, the second {_promise(other)}.")
     if one.private is not other.private:
         notes.append("One of the releases is simulated and not private.")
     shared = {item for found in first for item in found.items} & {item for found in second for item in found.items}
@@ -168,6 +201,10 @@ def _obstacles(first: Release, second: Release) -> list[str]:
             f"Both releases were charged to {one.dataset}. If they are of the same data, all that differs is noise."
         )
     return notes
+
+
+def _promise(receipt: Receipt) -> str:
+    return f"{receipt.definition.name} ({receipt.guarantee})"
 
 
 def _difference(
@@ -218,13 +255,16 @@ def _change(
             None,
             None,
             False,
-            f"listed in the {where} release only; it may be as frequent in the other",
+            f"in the {where} only",
         )
     assert old is not None
     assert new is not None
     value, (low, high) = difference
     meaning = ("rose" if value > 0 else "fell") if clear else "no clear change"
-    return Change(items, old.support, new.support, value, low, high, clear, meaning)
+    # Supports lie between 0 and 1, and so their difference is known to lie within −1 and 1.
+    low, high = max(low, -1.0), min(high, 1.0)
+    value = min(max(value, -old.support), 1 - old.support)
+    return Change(items, old.support, new.support, value, min(low, value), max(high, value), clear, meaning)
 
 
 def _share(value: float | None) -> str:

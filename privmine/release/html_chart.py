@@ -11,6 +11,7 @@ from math import isfinite
 from typing import TYPE_CHECKING
 
 from privmine.release.display import items_text, percent
+from privmine.release.verdict import told_from_zero
 
 if TYPE_CHECKING:
     from privmine.release.release import Release
@@ -27,11 +28,18 @@ def support_chart(release: Release, level: float) -> str:
         (items_text(found.items), found.count, low, high)
         for found, (low, high) in zip(shown, release.intervals(level), strict=False)
     ]
-    return interval_chart(rows, f"Counts of the first {len(shown)} itemsets with {percent(level)} intervals")
+    pale = (~told_from_zero(release)[: len(shown)]).tolist()
+    words = f"Counts of the first {len(shown)} itemsets with {percent(level)} intervals"
+    return interval_chart(rows, f"{words}; pale: not clearly above 0" if any(pale) else words, pale=pale)
 
 
 def interval_chart(
-    rows: Sequence[tuple[str, float, float, float]], words: str, *, dots: bool = False, mark: float | None = None
+    rows: Sequence[tuple[str, float, float, float]],
+    words: str,
+    *,
+    dots: bool = False,
+    mark: float | None = None,
+    pale: Sequence[bool] = (),
 ) -> str:
     """A row for each label with its value and the ends of its interval; empty without rows.
 
@@ -40,6 +48,7 @@ def interval_chart(
         words: what it shows, for those who read and those who listen.
         dots: whether a value is a dot instead of a bar from 0.
         mark: a value that gets an upright line.
+        pale: which rows are drawn in a pale colour; none if it is empty.
     """
     if not rows:
         return ""
@@ -51,13 +60,13 @@ def interval_chart(
         return _LABELS + _BARS * min(max(value, 0.0), widest) / widest
 
     made = []
-    for number, (label, value, low, high) in enumerate(rows):
+    for number, ((label, value, low, high), is_pale) in enumerate(zip(rows, pale or [False] * len(rows), strict=True)):
         middle = _ROW * number + _ROW // 2
         shape = (
             f"<circle cx='{across(value):.1f}' cy='{middle}' r='4.5' fill='#0072B2'/>"
             if dots
             else f"<rect x='{_LABELS}' y='{middle - 7}' width='{across(value) - _LABELS:.1f}' height='14' "
-            "fill='#0072B2' opacity='.8'/>"
+            f"fill='#0072B2' opacity='{'.3' if is_pale else '.8'}'/>"
         )
         made.append(
             f"<text x='{_LABELS - 8}' y='{middle + 4}' text-anchor='end' fill='currentColor' unicode-bidi='isolate'>"

@@ -16,7 +16,6 @@ from privmine.noise.laws import NoiseSum, check_level
 _SMALLEST, _LARGEST = 1e-50, 1e50
 _MOST_DRAWS = 1 << 62
 _TABULATED = (*(percent / 100 for percent in range(1, 100)), 0.995, 0.999, 0.9999)
-_LEVELS = list(_TABULATED)
 
 
 @frozen
@@ -31,7 +30,7 @@ class NormalLaw:
 
 
 def _table(values: Any) -> tuple[tuple[float, float], ...]:
-    return tuple(sorted((float(level), float(width)) for level, width in values))
+    return tuple(sorted([(float(level), float(width)) for level, width in values]))
 
 
 @frozen
@@ -116,13 +115,13 @@ def _is_usable_sum(law: NoiseSum) -> bool:
 
 
 def _is_usable_table(law: TabulatedLaw) -> bool:
-    levels, widths = [level for level, _ in law.widths], [width for _, width in law.widths]
+    levels, widths = zip(*law.widths, strict=True) if law.widths else ((), ())
     return (
         # Most tables are privmine's own, and each release has many.
-        (levels == _LEVELS or levels == sorted({level for level in levels if 0 < level < 1}))
+        (levels == _TABULATED or list(levels) == sorted({level for level in levels if 0 < level < 1}))
         and max(levels, default=0) >= _TABULATED[-1]
         and isfinite(sum(widths))
-        and widths == sorted(widths)
+        and list(widths) == sorted(widths)
         and widths[0] >= 0
         and widths[-1] <= _LARGEST
     )

@@ -6,7 +6,7 @@ budget.
 
 from __future__ import annotations
 
-from math import hypot
+from math import comb, hypot
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 
 BoolArray: TypeAlias = NDArray[np.bool_]
+
+#: If nothing that was counted is in more than this share of the transactions, labels are probably misspelt.
+_TINY = 0.01
 
 
 @frozen
@@ -52,11 +55,21 @@ class Verdict:
         if not self.rows:
             return ["Nothing is listed, so there is nothing to judge."]
         told = [_counted(self.above_zero, self.rows)]
-        if self.above_zero < self.rows / 2:
+        lows = np.array([low for low, _ in release.intervals()])
+        if apart := int((lows > 0)[~told_from_zero(release)].sum()):
+            those = "The interval of one of them is" if apart == 1 else f"The intervals of {apart:,} of them are"
+            told[0] += f" {those}, which with so many counts happens by chance."
+        if (most := self._hardly_any(release)) is not None:
+            told.append(
+                f"Of what was counted hardly anything is in more than {_percent(most)} of the transactions. If you "
+                "expect more, check that the labels of the item universe are written as in the data: case, blanks, "
+                "numbers or names."
+            )
+        elif self.above_zero < self.rows / 2:
             told.append("This is mostly noise: ask for fewer itemsets, or spend a larger ε.")
         told.append(self._order())
         if self.found_from is not None:
-            share = f"{min(self.found_from / release.total, 1.0):.2%}".replace("%", " %")
+            share = _percent(min(self.found_from / release.total, 1.0))
             told.append(
                 f"An itemset that was counted is listed in 19 of 20 runs if it is in at least {self.found_from:,.0f} "
                 f"{release.receipt.counted.partition(',')[0]} ({share})."
@@ -68,13 +81,20 @@ class Verdict:
             )
         return told
 
+    def _hardly_any(self, release: Release) -> float | None:
+        """The share of the transactions that no counted itemset exceeds, if it is tiny and no count is above 0."""
+        if self.above_zero or self.found_from is None:
+            return None
+        most = max(self.found_from, *(high for _, high in release.intervals())) / release.total
+        return most if most < _TINY else None
+
     def _order(self) -> str:
         if self.clear_order >= self.rows - 1:
             return "Every row is more frequent than the last one." if self.rows > 1 else "There is only one row."
         if not self.clear_order:
-            return "The order is a matter of chance: no count is clearly above the last one."
+            return "The order is a matter of chance: even the first count is not clearly above the last one."
         return (
-            f"From rank {self.clear_order + 1} on the order is a matter of chance: these counts are not clearly "
+            f"From rank {self.clear_order + 1} on the order is a matter of chance: the count there is not clearly "
             "above the last one."
         )
 
@@ -115,13 +135,16 @@ def told_from_zero(release: Release) -> BoolArray:
 def _clear_order(release: Release) -> int:
     """How many of the first rows are more frequent than the last one, all of them together with 95 %.
 
+    Which row is the last one is settled by noise too: of equally frequent itemsets it is the one with the least. So all
+    pairs of rows are allowed for, not only those with the last row.
+
     The noise of two counts of the same bases goes up and down together, so that taking it for independent makes their
     difference look noisier than it is.
     """
     if len(release) < 2:
         return 0
     last = release.itemsets[-1]
-    part = (1 - DEFAULT_LEVEL) / (len(release) - 1)
+    part = (1 - DEFAULT_LEVEL) / comb(len(release), 2)
     for row, found in enumerate(release.itemsets[:-1]):
         steps = max(
             _tail(one).quantile(part) / one.standard_error if one.standard_error > 0 else 0.0 for one in (found, last)
@@ -135,6 +158,10 @@ def _tail(found: FrequentItemset) -> Any:
     return tail_of(found.law or NormalLaw(found.standard_error))
 
 
+def _percent(share: float) -> str:
+    return f"{share:.2%}".replace("%", " %")
+
+
 def _rows(number: int) -> str:
     return "1 row" if number == 1 else f"{number:,} rows"
 
@@ -142,4 +169,6 @@ def _rows(number: int) -> str:
 def _counted(above: int, rows: int) -> str:
     if above == rows:
         return "The count is clearly above 0." if rows == 1 else f"All {rows:,} counts are clearly above 0."
-    return f"{rows - above:,} of {rows:,} counts are not clearly above 0."
+    if not above:
+        return "The count is not clearly above 0." if rows == 1 else f"None of the {rows:,} counts is clearly above 0."
+    return f"{rows - above:,} of {rows:,} counts {'is' if rows - above == 1 else 'are'} not clearly above 0."

@@ -8,7 +8,7 @@ from privmine.exact import amount
 from privmine.ledger.entries import DatasetBudget, Entry
 from privmine.ledger.rho_budget import RhoBudget
 from privmine.privacy.conversion import epsilon_of
-from privmine.privacy.guarantee import Guarantee
+from privmine.privacy.guarantee import Guarantee, at_epsilon, equation
 from privmine.report.contents import Contents
 from privmine.report.markup import Html, definitions, element, grid, joined, paragraph, part_of_release, section
 from privmine.report.paid import Account, charges_text, together
@@ -162,8 +162,9 @@ def _counted(entry: Entry) -> Fraction:
 def _so_far(budget: DatasetBudget, total: Fraction) -> str:
     """What charges add up to."""
     if isinstance(budget, RhoBudget):
-        return f"ρ = {amount(total)}: {Guarantee(epsilon_of(total, budget.noise_delta), budget.noise_delta)}"
-    return f"ε = {amount(total)}"
+        worth = Guarantee(epsilon_of(total, budget.noise_delta), budget.noise_delta)
+        return f"{equation('ρ', amount(total))}: {worth}"
+    return at_epsilon(amount(total))
 
 
 def _symbols(budget: DatasetBudget) -> tuple[str, ...]:

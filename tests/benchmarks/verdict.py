@@ -2,7 +2,7 @@
 
 Uses exact data to evaluate, and simulated noise. Needs the benchmark data.
 
-    python tests/benchmarks/verdict.py rules    --data DIR [--runs 50]
+    python tests/benchmarks/verdict.py rules    --data DIR [--runs 50] [--method privbasis] [--k 20] [--epsilon 1]
     python tests/benchmarks/verdict.py verdicts --data DIR [--runs 40] [--method privbasis] [--k 50] [--epsilon 0.5]
     python tests/benchmarks/verdict.py changes  --data DIR [--runs 20]
 """
@@ -49,7 +49,7 @@ def exact_of(data: pm.Transactions, itemsets: Sequence[Any]) -> Any:
     return data.store.supports([tuple(sorted(place[label] for label in items)) for items in itemsets])
 
 
-def rules(baskets: Sequence[Sequence[int]], items: Sequence[int], runs: int, epsilon: str, k: int) -> None:
+def rules(baskets: Sequence[Sequence[int]], items: Sequence[int], runs: int, epsilon: str, k: int, method: str) -> None:
     """Of the rules that are shown, those whose exact lift is above 1, and how often intervals hold."""
     shown, above, released = 0, 0, 0
     covered: dict[str, list[int]] = {metric: [] for metric in METRICS}
@@ -58,7 +58,7 @@ def rules(baskets: Sequence[Sequence[int]], items: Sequence[int], runs: int, eps
         data = read(month, items, units=True)
         n = data.store.count()
         for seed in range(number, runs, 2):  # The same seed for both months would be the same noise twice.
-            release = pm.mine(data, k, epsilon, simulate=True, seed=seed, downward_closed=True)
+            release = pm.mine(data, k, epsilon, method=method, simulate=True, seed=seed, downward_closed=True)
             released += 1
             rows = release.rules().to_dict("records")
             sizes.append(len(rows))
@@ -80,7 +80,7 @@ def rules(baskets: Sequence[Sequence[int]], items: Sequence[int], runs: int, eps
                 above += lift > 1
                 for metric in METRICS:
                     covered[metric][-1] += row[f"{metric}_low"] <= exact[metric] <= row[f"{metric}_high"]
-    print(f"{released} releases, k = {k}, ε = {epsilon}: {shown} rules shown, exact lift above 1: {above}")
+    print(f"{method}, {released} releases, k = {k}, ε = {epsilon}: {shown} rules shown, exact lift above 1: {above}")
     for metric in METRICS:
         # Rules of one release share their noise, so that a release is what is independent.
         hits, share = np.array(covered[metric]), sum(covered[metric]) / max(shown, 1)
@@ -164,7 +164,7 @@ def main() -> None:
     baskets = lists(content(dataset(chosen.data, "groceries")))
     items = sorted({item for basket in baskets for item in basket})
     if chosen.what == "rules":
-        rules(baskets, items, chosen.runs or 50, chosen.epsilon or "1", chosen.k or 20)
+        rules(baskets, items, chosen.runs or 50, chosen.epsilon or "1", chosen.k or 20, chosen.method)
     else:
         changes(baskets, items, chosen.runs or 20)
 

@@ -177,6 +177,7 @@ def test_a_hint_names_the_better_method_and_both_shares(baskets, monkeypatch) ->
     assert hint(release) is None
 
 
+@pytest.mark.statistics
 def test_both_definitions_are_simulated_and_the_better_one_is_named(baskets) -> None:
     """What each would miss is what runs under it miss; pure ε is kept unless a δ misses clearly less."""
     asked = {"like": baskets, "like_is_public": True, "method": "privbasis", "runs": 4}
@@ -202,6 +203,7 @@ def test_both_definitions_are_simulated_and_the_better_one_is_named(baskets) -> 
     assert json.loads(json.dumps(made.to_dict()))["advice"]["forecasts"][0]["delta"] in (None, "1/1000000")
 
 
+@pytest.mark.statistics
 def test_what_is_wanted_has_an_epsilon_under_each_definition(baskets) -> None:
     """The smaller one is advised, and the other one is told."""
     made = pm.plan(
@@ -252,3 +254,29 @@ def test_what_a_release_leaves_open_is_a_range(baskets) -> None:
     advice = advise(two, {"privbasis": pm.Pipeline()}, [30], [Fraction(1, 2)], runs=2)
     assert any("One end of a range" in note for note in advice.notes)
     assert advice.to_dict()["forecasts"][0]["missed_otherwise"] == found.missed_otherwise
+
+
+def test_a_plan_protects_whom_the_earlier_release_protects() -> None:
+    """Unless another unit is named; and the advice says so."""
+    lines = [["a", "b"], ["a"], ["b", "c"], ["a", "c"]] * 500
+    customers = [f"c{row // 4}" for row in range(len(lines))]
+    data = pm.read(lines, items=["a", "b", "c"], unit=customers, max_baskets=4)
+    earlier = pm.mine(data, 4, 2, simulate=True, seed=1)
+    asked = {"k": 3, "epsilon": 1, "like": earlier, "method": "privbasis", "runs": 2}
+    same, single = pm.plan(**asked), pm.plan(**asked, unit="somebody", max_baskets=1)
+    assert (same.unit.baskets, same.advice.unit.baskets) == (4, 4)
+    assert "to protect one unit, of whose transactions at most 4 are counted" in str(same.advice)
+    assert (single.unit.name, single.unit.baskets) == ("somebody", 1)
+    assert same.advice.best[0].error > 2 * single.advice.best[0].error
+
+
+def test_mostly_noise_is_not_sensible() -> None:
+    """However little is missed; and a k that no release can have is told."""
+    nothing_missed = Forecast("m", 7, Fraction(1), 3, 0.0, 0.0, listed=7, unclear=7, error=4.0, relative_error=None,
+                              found_from=None)  # fmt: skip
+    assert judged(nothing_missed).startswith("k = 7 at ε = 1: poor")
+    assert "no count would be clearly above 0" in judged(nothing_missed)
+    assert judged(evolve(nothing_missed, unclear=3)).startswith("k = 7 at ε = 1: good")
+    advice = pm.plan(k=[1000, 7], epsilon=1, items=3, transactions=5, method="privbasis", runs=3).advice
+    assert advice.sensible is None
+    assert "Only 7 itemsets are possible with 3 items" in str(advice)

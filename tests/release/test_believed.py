@@ -14,6 +14,7 @@ import privmine as pm
 from privmine.errors import DataError
 from privmine.release import Release
 from privmine.release.chosen import Chosen
+from privmine.release.verdict import told_from_zero
 
 BASKETS = [[1, 2], [1], [2, 3], [4]] * 50
 
@@ -42,6 +43,19 @@ def test_intervals_of_beliefs_are_those_of_their_laws() -> None:
     assert believed.intervals() == release.intervals(selected=False)
     assert "allow for the choice" in repr(release)
     assert "allow for the choice" not in repr(believed)
+
+
+def test_beliefs_above_0_are_called_so() -> None:
+    """The choice tells nothing more of them, so that a verdict agrees with the intervals beside it."""
+    release = pm.mine(pm.groceries(), k=30, epsilon=1, simulate=True, seed=1)
+    assert release.selection is not None
+    near = attrs.evolve(release.itemsets[0], count=250.0, law=None, standard_error=100.0)
+    chosen = attrs.evolve(release.selection, cutoff=240.0, candidates=100)
+    listed = attrs.evolve(release, itemsets=(near,), selection=chosen)
+    assert not told_from_zero(listed).any()
+    believed = believing(listed)
+    assert believed.intervals()[0].low > 0
+    assert told_from_zero(believed).all()
 
 
 def test_files_keep_that_counts_are_beliefs(tmp_path: Path) -> None:

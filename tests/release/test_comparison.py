@@ -11,6 +11,7 @@ import pytest
 
 import privmine as pm
 from privmine.errors import InputError
+from privmine.release.comparison import Change, Changes
 
 mpl.use("Agg")
 
@@ -55,7 +56,7 @@ def test_what_came_and_went_is_told(tmp_path: Any) -> None:
     alone = [change for change in comparison if change.change is None]
     assert alone
     assert all("only" in change.meaning and not change.clear for change in alone)
-    assert "came" in comparison.lines()[1]
+    assert "in the second release only" in comparison.lines()[-1]
     assert len(comparison.to_pandas()) == len(comparison)
     assert not comparison.private
     assert comparison.lines()[0] in repr(comparison)
@@ -80,3 +81,53 @@ def test_what_cannot_be_compared_is_refused() -> None:
     other = pm.mine(pm.Transactions.from_lists([[100, 101]] * 50), 3, 1, simulate=True, seed=1)
     assert any("No item is in both" in note for note in one.compare(other).notes)
     assert len(one.compare(other)) == len(one) + len(other)
+
+
+def test_an_interval_without_0_that_is_no_clear_change_is_explained() -> None:
+    """A reader who sees the interval alone would take it for a change."""
+    changes = [
+        Change((item,), 0.1, 0.2, 0.1, low, 0.2, False, "no clear change") for item, low in enumerate((0.01, -0.1))
+    ]
+    first, *others = Changes(tuple(changes), (), True).lines()
+    assert first.startswith("0 of 2")
+    assert others == [
+        "1 other change has a 95 % interval without 0. With 2 compared at once that happens by chance, so it is not "
+        "called clear."
+    ]
+
+
+def test_a_comparison_in_a_notebook() -> None:
+    """Labels are escaped; what is of simulations says so in text, HTML and data frames."""
+    pytest.importorskip("pandas")
+    baskets = pm.read([["<b>", "milk"], ["<b>"]] * 300, items=["<b>", "milk"])
+    first, second = (pm.mine(baskets, 3, 1, simulate=True, seed=seed) for seed in (1, 2))
+    simulated = first.compare(second)
+    assert "&lt;b&gt;" in simulated._repr_html_()
+    assert "<b>" not in simulated._repr_html_()
+    assert "NOT PRIVATE" in simulated._repr_html_()
+    assert "NOT PRIVATE" in repr(simulated)
+    assert simulated.to_pandas()["simulated"].all()
+    private = pm.mine(baskets, 3, 1).compare(pm.mine(baskets, 3, 1))
+    assert "NOT PRIVATE" not in repr(private) + private._repr_html_()
+    assert "simulated" not in private.to_pandas().columns
+
+
+def test_promises_are_told_in_words() -> None:
+    """Releases under different definitions of privacy are compared, and a note says what each promises."""
+    baskets = pm.read([["a"], ["a", "b"]] * 300, items=["a", "b"])
+    comparison = pm.mine(baskets, 2, 1).compare(pm.mine(baskets, 2, 1, delta="1e-6"))
+    note = next(line for line in comparison.lines() if "promises" in line)
+    assert "pure ε-differential privacy (ε = 1)" in note
+    assert "δ = 1e-06" in note
+
+
+def test_differences_are_of_supports() -> None:
+    """However small the noisy number of transactions is, no difference leaves −1 to 1."""
+    full, empty = (
+        pm.mine(pm.read(baskets, items=["a", "b"]), 2, 1, method="privbasis", simulate=True, seed=1)
+        for baskets in ([["a"], ["b"]] * 300, [[]] * 2)
+    )
+    for change in full.compare(empty):
+        if change.change is not None:
+            assert change.change == pytest.approx(change.after - change.before)
+            assert -1 <= change.low <= change.change <= change.high <= 1

@@ -114,6 +114,19 @@ def test_a_graph_joins_the_items_of_released_pairs() -> None:
     assert "1 of the 4 most frequent items have no released pair" in texts(axes)
 
 
+def test_what_may_be_0_is_marked() -> None:
+    """Pale bars, dashed lines and question marks, each explained; without such counts nothing is said of it."""
+    sure = made_up({("a",): 0.9, ("b",): 0.8, ("a", "b"): 0.5})
+    doubtful = made_up({("a",): 0.9, ("b",): 0.8, ("a", "b"): 0.5, ("c",): 0.3, ("a", "c"): 0.01})
+    words = {"support": "pale: not", "graph": "Dashed: 1 of the 2 pairs", "matrix": "?: not clearly above 0"}
+    for kind, said in words.items():
+        assert said not in texts(sure.plot(kind=kind))
+        assert said in texts(doubtful.plot(kind=kind))
+    assert [bar.get_alpha() for bar in doubtful.plot(kind="support").patches].count(0.3) == 1
+    assert [line.get_linestyle() for line in doubtful.plot(kind="graph").lines].count("--") == 1
+    assert texts(doubtful.plot(kind="matrix")).count("1.0?") == 2
+
+
 def test_a_graph_looks_the_same_every_time(groceries: Release) -> None:
     """Nothing is left to chance."""
     first, second = (groceries.plot("graph").collections[0].get_offsets() for _ in range(2))

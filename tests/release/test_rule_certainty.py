@@ -177,3 +177,18 @@ def test_intervals_cover_for_rules_that_are_shown() -> None:
             shown += 1
     assert shown > 100
     assert 0.91 <= covered / shown <= 0.99
+
+
+def test_rules_that_passed_only_just_are_told() -> None:
+    """Their intervals reach below a lift of 1, which needs a word; rules that were not tested have none."""
+    told = set()
+    for seed in range(12):
+        release = pm.mine(pm.groceries(), 40, "0.3", simulate=True, seed=seed, downward_closed=True)
+        frame = release.rules()
+        just = int((frame["lift_low"] <= 1).sum())
+        said = [words for words in frame.attrs["privmine_words"] if "passed only just" in words]
+        assert [words.partition(" of the ")[0] for words in said] == ([str(just)] if just else [])
+        told.add(bool(just))
+        everything = release.rules(refined=False, min_threshold=-1.0)
+        assert not any("passed only just" in words for words in everything.attrs["privmine_words"])
+    assert told == {True, False}

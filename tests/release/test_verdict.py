@@ -32,6 +32,43 @@ def made_up(counts: list[float], chosen: Chosen | None) -> Release:
     return Release(tuple(rows), max(len(counts), 1), 1000.0, LAW.standard_error, receipt, LAW, chosen)
 
 
+def test_intervals_above_zero_by_chance_are_told() -> None:
+    """A count may be not clearly above 0 though its interval is; the verdict says why."""
+    counts = [500.0, 70.0, *(float(n) for n in range(30, 0, -1))]
+    release = made_up(counts, None)
+    assert release.intervals()[1][0] > 0
+    assert not told_from_zero(release)[1]
+    assert "of them is, which with so many counts happens by chance" in release.verdict.lines(release)[0]
+    assert "by chance." not in made_up(counts[:1], None).verdict.lines(made_up(counts[:1], None))[0]
+
+
+def test_equally_frequent_itemsets_are_in_no_clear_order() -> None:
+    """Which of them is last is chance, and so at most one run in twenty calls any of them more frequent."""
+    generator = np.random.default_rng(5)
+    runs, rows = 200, 30
+    noise = generator.laplace(scale=10, size=(runs, rows, 4)).sum(axis=2)
+    wrong = sum(
+        made_up(sorted((500 + of_run).tolist(), reverse=True), Chosen(rows)).verdict.clear_order > 0 for of_run in noise
+    )
+    assert wrong <= 0.05 * runs
+
+
+def test_a_catalogue_that_is_written_otherwise() -> None:
+    """If hardly anything of the universe occurs, a larger ε is no help: the verdict asks for the labels."""
+    data = [["milk", "tea"], ["milk"], ["bread"]] * 2000
+    words = {
+        case: " ".join(release.verdict.lines(release))
+        for case, items in (
+            ("as in the data", ["milk", "tea", "bread"]),
+            ("otherwise", ["MILK", "TEA", "BREAD", "OIL"]),
+        )
+        for release in (pm.mine(pm.read(data, items=items), 2, 1, simulate=True, seed=3),)
+    }
+    assert "check that the labels" in words["otherwise"]
+    assert "larger ε" not in words["otherwise"]
+    assert "labels" not in words["as in the data"]
+
+
 @pytest.mark.parametrize("terms", [((1, 1.0),), ((4, 1.0),), ((512, 0.25), (64, 0.5)), ((2, 1.0),)])
 @pytest.mark.parametrize("distribution", [Laplace, DiscreteLaplace])
 def test_tails_are_those_of_the_law(terms: Any, distribution: Any) -> None:
@@ -103,7 +140,7 @@ def test_a_verdict_in_words() -> None:
         ([500.0], Chosen(1), "There is only one row."),
         ([500.0], None, "The count is clearly above 0."),
         ([500.0, 0.0], Chosen(2), "Every row is more frequent than the last one."),
-        ([500.0, 499.0], Chosen(2), "no count is clearly above the last one"),
+        ([500.0, 499.0], Chosen(2), "even the first count is not clearly above the last one"),
     ],
 )
 def test_small_releases_have_a_verdict(counts: list[float], chosen: Chosen | None, words: str) -> None:

@@ -26,6 +26,7 @@ def graph(release: Release, top: int, _: float) -> Drawing:
     joined = sorted({place for pair in found.pairs for place in pair})
     new = {place: position for position, place in enumerate(joined)}
     edges = sorted(((new[a], new[b]), support) for (a, b), support in found.pairs.items())
+    unclear = {(new[a], new[b]) for a, b in found.unclear & found.pairs.keys()}
     labels = [shortened(found.items[place], WIDEST_ITEM) for place in joined]
     strongest = dict.fromkeys(range(len(joined)), 0.0)
     for ends, support in edges:
@@ -39,9 +40,11 @@ def graph(release: Release, top: int, _: float) -> Drawing:
         most = max(support for _, support in edges) or 1.0
         for (a, b), support in sorted(edges, key=lambda edge: edge[1]):
             share = max(support, 0.0) / most
+            noise = (a, b) in unclear
             axes.plot(
-                *zip(places[a], places[b], strict=True), color=COLOURS[0], alpha=0.25 + 0.5 * share,
-                linewidth=0.6 + 5.0 * share, solid_capstyle="round", zorder=1,
+                *zip(places[a], places[b], strict=True), color="0.6" if noise else COLOURS[0],
+                alpha=0.25 + 0.5 * share, linewidth=1.2 if noise else 0.6 + 5.0 * share,
+                linestyle=(0, (3, 3)) if noise else "-", solid_capstyle="round", zorder=1,
             )  # fmt: skip
         radii = 4 + 12 * np.sqrt(np.clip(sizes, 0, None) / (sizes.max() or 1.0))
         axes.scatter(
@@ -51,6 +54,8 @@ def graph(release: Release, top: int, _: float) -> Drawing:
         axes.set_axis_off()
         title(axes, release, f"{len(joined)} items, {counted(len(edges), len(edges), 'pair')}")
         notes = [f"Dots grow with the support of an item, lines with that of a pair (up to {most:.1%})."]
+        if unclear:
+            notes.append(f"Dashed: {len(unclear)} of the {len(edges)} pairs, whose counts are not clearly above 0.")
         if alone:
             notes.append(f"{alone} of the {len(found.items)} most frequent items have no released pair among them.")
         axes.text(0.0, -0.01, "\n".join(notes), transform=axes.transAxes, va="top", color="0.35", fontsize="small")
@@ -59,7 +64,7 @@ def graph(release: Release, top: int, _: float) -> Drawing:
 
     wide, high = np.ptp(places, axis=0)
     # The note below needs its room, however small the graph is.
-    return Drawing((max(5.6, 2.4 + 1.05 * wide), max(3.0, 1.8 + 0.95 * high)), draw)
+    return Drawing((max(5.6, 2.4 + 1.05 * wide), max(3.0, 1.8 + 0.95 * high + 0.2 * bool(unclear))), draw)
 
 
 def _or(value: float, otherwise: float) -> float:

@@ -42,12 +42,17 @@ def matrix(release: Release, top: int, _: float) -> Drawing:
         axes.set_yticks(np.arange(0.5, count - 1), minor=True)
         axes.grid(visible=True, which="minor", color="0.92", linewidth=0.7)
         axes.tick_params(which="both", length=0)
-        axes.set_xlabel("Diagonal: an item alone. Blank: not released.", color="0.35", fontsize="small")
-        if count <= _MOST_WRITTEN:
-            for row, column in np.argwhere(np.isfinite(percent)).tolist():
-                value = percent[row, column]
-                colour = "white" if norm(value) > 0.52 else "0.15"
-                axes.text(column, row, f"{value:.1f}", ha="center", va="center", fontsize="x-small", color=colour)
+        notes = "Diagonal: an item alone. Blank: not released."
+        if found.unclear:
+            notes += " ?: not clearly above 0."
+        axes.set_xlabel(notes, color="0.35", fontsize="small")
+        for row, column in np.argwhere(np.isfinite(percent)).tolist():
+            value = percent[row, column]
+            colour = "white" if norm(value) > 0.52 else "0.15"
+            number = f"{value:.1f}" if count <= _MOST_WRITTEN else ""
+            doubt = "?" if (min(row, column), max(row, column)) in found.unclear else ""
+            if number or doubt:
+                axes.text(column, row, number + doubt, ha="center", va="center", fontsize="x-small", color=colour)
         for side in axes.spines.values():
             side.set_color("0.85")
         bar = axes.figure.colorbar(image, ax=axes, shrink=0.7, label="support, % of transactions")

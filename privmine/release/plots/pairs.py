@@ -8,6 +8,7 @@ import numpy as np
 from attrs import frozen
 
 from privmine.model import FloatArray
+from privmine.release.verdict import told_from_zero
 
 if TYPE_CHECKING:
     from privmine.release.release import Release
@@ -21,11 +22,13 @@ class Pairs:
         items: their labels, most frequent first.
         singles: their supports; NaN where only a pair of them was released.
         pairs: the supports of pairs, by positions in `items`.
+        unclear: the pairs whose counts are not clearly above 0; an item with itself is the item.
     """
 
     items: tuple[Any, ...]
     singles: FloatArray
     pairs: dict[tuple[int, int], float]
+    unclear: frozenset[tuple[int, int]]
 
 
 def pairs_of(release: Release, top: int) -> tuple[Pairs, int]:
@@ -45,4 +48,10 @@ def pairs_of(release: Release, top: int) -> tuple[Pairs, int]:
         if all(item in place for item in found.items) and (ends := tuple(place[item] for item in found.items))
     }
     singles = np.array([single.get(item, np.nan) for item in place], dtype=float)
-    return Pairs(tuple(place), singles, measured), len(items)
+    unclear = frozenset(
+        (min(ends), max(ends))
+        for found, is_clear in zip(release, told_from_zero(release).tolist(), strict=True)
+        if not is_clear and len(found.items) <= 2 and all(item in place for item in found.items)
+        for ends in [[place[item] for item in found.items]]
+    )
+    return Pairs(tuple(place), singles, measured, unclear), len(items)

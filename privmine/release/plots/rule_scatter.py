@@ -19,14 +19,16 @@ if TYPE_CHECKING:
 #: So many rules get their names, largest lifts first; more would cover one another.
 _NAMED = 8
 _WIDEST_SIDE = 26
+#: Rules whose lift may be 1 or less.
+_HINT = "0.55"
 
 
 def rules(release: Release, top: int, level: float) -> Drawing:
     """A dot for each rule that noise does not explain, largest lifts first."""
     found = list_rules(release, Wanted("lift", level=level, prune=True))
     if not len(found):
-        left_out = str(found.left_out)
-        return nothing(release, "\n".join(["No rule is clearly more than chance.", *left_out.split(": ", 1)]))
+        left_out = str(found.left_out).replace(": ", ":\n", 1)
+        return nothing(release, f"No rule is clearly more than chance.\n{left_out}".rstrip())
     columns = found.columns
     shown = np.argsort(-columns["lift"], kind="stable")[:top]
 
@@ -42,9 +44,12 @@ def rules(release: Release, top: int, level: float) -> Drawing:
         )  # fmt: skip
         supports = np.asarray(columns["support"])[shown]
         sizes = 40 + 100 * supports / (supports.max() or 1.0)
-        axes.scatter(
-            values["confidence"], values["lift"], s=sizes, color=COLOURS[1], edgecolor="white", linewidth=0.8, zorder=3
-        )
+        just = values["lift_low"] <= 1
+        for of_kind, colour in ((~just, COLOURS[1]), (just, _HINT)):
+            axes.scatter(
+                values["confidence"][of_kind], values["lift"][of_kind], s=sizes[of_kind], color=colour,
+                edgecolor="white", linewidth=0.8, zorder=3,
+            )  # fmt: skip
         axes.axhline(1.0, color="0.45", linewidth=0.9, linestyle="--")
         axes.set_xlim(*_limits(values["confidence_low"], values["confidence_high"], 1.0))
         axes.set_ylim(*_limits(values["lift_low"], values["lift_high"], 2 * float(values["lift"].max())))
@@ -54,7 +59,8 @@ def rules(release: Release, top: int, level: float) -> Drawing:
                 columns["confidence"][row], columns["lift"][row], str(number), ha="center", va="center",
                 fontsize="x-small", fontweight="bold", color="white", zorder=5,
             )  # fmt: skip
-        axes.set_xlabel(f"confidence (lines: {percent(level)} intervals)")
+        hints = "; grey: passed only just, a hint" if just.any() else ""
+        axes.set_xlabel(f"confidence (lines: {percent(level)} intervals{hints})")
         axes.set_ylabel("lift (1: no connection)")
         title(axes, release, counted(len(shown), len(found), "rule"))
         axes.grid(visible=True, color="0.92", linewidth=0.8)

@@ -75,11 +75,15 @@ class RuleList:
             copy of it passes for private.
         left_out: what is not shown.
         level: the level of the intervals.
+        found: how many rules there were before the threshold, templates and pruning.
+        refined: whether only rules are listed that noise does not explain.
     """
 
     columns: dict[str, Any]
     left_out: LeftOut = LeftOut()
     level: float = DEFAULT_LEVEL
+    found: int = 0
+    refined: bool = False
 
     def __len__(self) -> int:
         return len(self.columns["support"])
@@ -93,6 +97,12 @@ def words(release: Release, found: RuleList) -> list[str]:
             f"The columns _low and _high are {percent(found.level)} intervals: they say what the noise leaves open, "
             "one rule at a time."
         )
+        just = int((np.asarray(found.columns["lift_low"]) <= 1).sum()) if found.refined else 0
+        if just:
+            sentences.append(
+                f"{just:,} of the {len(found):,} rules passed only just: their intervals reach down to a lift of 1 or "
+                "less, so take them for a hint."
+            )
         if not release.joint:
             sentences.append(
                 "They assume that the noise in the count of an itemset is independent of that in its parts; this "
@@ -141,12 +151,12 @@ def list_rules(release: Release, wanted: Wanted) -> RuleList:
 
 def _plain(release: Release, splits: Splits, wanted: Wanted, threshold: float) -> RuleList:
     """All rules that reach the threshold, with mlxtend's values."""
-    supports = np.array([found.support for found in release], dtype=float)
+    supports, every = np.array([found.support for found in release], dtype=float), len(splits)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         sides = (supports[splits.wholes], supports[splits.antecedents], supports[splits.consequents])
         splits = splits.where(METRICS[wanted.metric](*sides) >= threshold)
     sides = (supports[splits.wholes], supports[splits.antecedents], supports[splits.consequents])
-    return RuleList(_columns(release, splits, measured(*sides), wanted.level), level=wanted.level)
+    return RuleList(_columns(release, splits, measured(*sides), wanted.level), level=wanted.level, found=every)
 
 
 def _refined(release: Release, splits: Splits, wanted: Wanted, threshold: float) -> RuleList:
@@ -170,7 +180,7 @@ def _refined(release: Release, splits: Splits, wanted: Wanted, threshold: float)
     enough = values[wanted.metric] >= threshold
     shown = {name: column[enough] for name, column in values.items()}
     columns = _columns(release, splits.where(enough), shown, wanted.level, shown_by)
-    return RuleList(columns, left_out, wanted.level)
+    return RuleList(columns, left_out, wanted.level, len(splits), refined=True)
 
 
 def _columns(
