@@ -1,17 +1,21 @@
 """Speed and memory against peers, and how both grow: `python -m tests.benchmarks [--baskets 100000] [--plot FILE]`.
 
     python -m tests.benchmarks --fimi retail.dat --k 100      the peers, on a file of yours
+    python -m tests.benchmarks --data DIR --page docs/speed-results.md --plot docs/figures/speed-growth.png
 
 Every peer runs in a process of its own on the same file, generated if none is named, so that its peak of memory is its
 own. Times are processor time without starting Python, the least of three, or of fewer where these take over a minute.
 PyFIM, mlxtend and efficient-apriori get the support that makes about k itemsets; privmine gets k. What is not
-installed is left out, and told.
+installed is left out, and told; so is what needs more than 12 GB of memory. mlxtend makes a table of all items and
+transactions, so it also runs on the frequent items alone, which are counted first.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -20,14 +24,30 @@ from itertools import pairwise
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
+from common import plain_text
 from generated import Baskets
 
 K = 100
+#: What the page compares: a dataset, how often it is repeated, k.
+PAGE = (("kosarak_first69999", 14, 200), ("retail", 1, 100))
+#: What a side may need: with more, the machine might end other programs.
+MOST_MEMORY = 12 << 30
+PAGE_HEAD = """# Speed: the figures
+
+`python -m tests.benchmarks --data DIR --page FILE --plot FILE` made this page. [Speed](speed.md) says what it means.
+
+Seconds are processor time from the file to the result, the least of three runs or of fewer where these take over a
+minute, each in a process of its own, with no time for starting Python. PyFIM, mlxtend and efficient-apriori are given
+the support of the k-th itemset; privmine gets k, and adds exact noise with ε = 1. "More than" tells what had used up
+12 GB of memory by then. "On frequent items alone": rare items are counted and left out before mlxtend makes its table.
+
+"""
 FRAME = r"""
 import gc, json, re, sys
 from pathlib import Path
 from time import process_time
-path, store, table, support, k = sys.argv[1], sys.argv[2], sys.argv[3], float(sys.argv[4]), int(sys.argv[5])
+path, store, table, written = sys.argv[1:5]
+support, k = float(sys.argv[5]), int(sys.argv[6])
 SETUP
 times = []
 for _ in range(3):
@@ -41,6 +61,26 @@ peak = re.search(r"VmHWM:\s*([0-9]+)", Path("/proc/self/status").read_text())[1]
 print(json.dumps([min(times), int(peak) / 1024]))
 """
 LINES = "[line.split() for line in open(path)]"
+LONG = "pm.read({0}, transaction='order_id', item='product')"
+DUCKDB = "import duckdb; connection = duckdb.connect()"
+GROUPED = "connection.sql(f\"select order_id, list(product) from '{{{0}}}' group by order_id\").to_arrow_table()"
+
+
+def mlxtend(prepare: str) -> tuple[str, str]:
+    """What is imported and what is measured of mlxtend, with a step between reading and making a table."""
+    setup = (
+        "import pandas as pd\nfrom collections import Counter\nfrom mlxtend.frequent_patterns import fpgrowth\n"
+        "from mlxtend.preprocessing import TransactionEncoder"
+    )
+    work = (
+        f"rows = {LINES}; {prepare}encoder = TransactionEncoder(); "
+        "cells = encoder.fit(rows).transform(rows, sparse=True); "
+        "frame = pd.DataFrame.sparse.from_spmatrix(cells, columns=encoder.columns_); "
+        "fpgrowth(frame, min_support=support / len(rows))"
+    )
+    return setup, work
+
+
 #: What must be installed, what is imported, what is measured.
 SIDES = {
     "privmine, FIMI to release": ("privmine", "import privmine as pm", "pm.mine(pm.read(path), k=k, epsilon=1)"),
@@ -49,30 +89,33 @@ SIDES = {
         "import privmine as pm",
         "pm.mine(pm.read(store), k=k, epsilon=1)",
     ),
+    **{
+        f"privmine, FIMI to release by {method}": (
+            f"privmine_{method}",
+            "import privmine as pm",
+            f"pm.mine(pm.read(path), k=k, epsilon=1, method={method!r})",
+        )
+        for method in ("plus", "tf")
+    },
     "PyFIM, reading and eclat": ("fim", "import fim; gc.disable()", f"fim.eclat({LINES}, supp=-support)"),
-    "mlxtend, reading and fpgrowth": (
+    "mlxtend, reading and fpgrowth": ("mlxtend", *mlxtend("")),
+    "mlxtend, on frequent items alone": (
         "mlxtend",
-        "import pandas as pd\nfrom mlxtend.frequent_patterns import fpgrowth\n"
-        "from mlxtend.preprocessing import TransactionEncoder",
-        f"rows = {LINES}; encoder = TransactionEncoder(); cells = encoder.fit(rows).transform(rows, sparse=True); "
-        "frame = pd.DataFrame.sparse.from_spmatrix(cells, columns=encoder.columns_); "
-        "fpgrowth(frame, min_support=support / len(rows))",
+        *mlxtend(
+            "counts = Counter(item for row in rows for item in set(row)); "
+            "often = {item for item, count in counts.items() if count >= support}; "
+            "rows = [[item for item in row if item in often] for row in rows]; "
+        ),
     ),
     "efficient-apriori, reading and itemsets": (
         "efficient_apriori",
         "from efficient_apriori import itemsets_from_transactions",
         f"rows = {LINES}; itemsets_from_transactions([tuple(row) for row in rows], support / len(rows))",
     ),
-    "privmine, ordered Parquet to rows": (
-        "privmine",
-        "import privmine as pm",
-        "pm.read(table, transaction='order_id', item='product')",
-    ),
-    "DuckDB, group by of the same Parquet": (
-        "duckdb",
-        "import duckdb; connection = duckdb.connect()",
-        "connection.sql(f\"select order_id, list(product) from '{table}' group by order_id\").to_arrow_table()",
-    ),
+    "privmine, ordered Parquet to rows": ("privmine", "import privmine as pm", LONG.format("table")),
+    "DuckDB, group by of the same Parquet": ("duckdb", DUCKDB, GROUPED.format("table")),
+    "privmine, ordered CSV to rows": ("privmine", "import privmine as pm", LONG.format("written")),
+    "DuckDB, group by of the same CSV": ("duckdb", DUCKDB, GROUPED.format("written")),
 }
 #: What is doubled: baskets, items, length, k.
 GROWTH = {
@@ -83,14 +126,32 @@ GROWTH = {
 }
 
 
-def run(side: str, arguments: list[str]) -> tuple[float, float] | None:
-    """Processor time and peak of memory (MB) of one side; None where it is not installed."""
+def run(side: str, arguments: list[str]) -> tuple[float, float | None] | None:
+    """Processor time and peak of memory (MB) of one side; None where it is not installed.
+
+    The peak is None where there was not enough memory; the time is that until then.
+    """
     needed, setup, work = SIDES[side]
     if find_spec(needed) is None:
         return None
     script = FRAME.replace("SETUP", setup).replace("WORK", work)
-    printed = subprocess.run([sys.executable, "-c", script, *arguments], check=True, capture_output=True, text=True)
-    seconds, memory = json.loads(printed.stdout.splitlines()[-1])
+    with tempfile.TemporaryFile("w+") as printed, tempfile.TemporaryFile("w+") as problems:
+        started = subprocess.Popen(
+            [sys.executable, "-c", script, *arguments],
+            stdout=printed,
+            stderr=problems,
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY)),
+        )
+        _, status, used = os.wait4(started.pid, 0)
+        started.returncode = os.waitstatus_to_exitcode(status)
+        for file in (printed, problems):
+            file.seek(0)
+        if started.returncode:
+            told = problems.read()
+            if "MemoryError" not in told:
+                sys.exit(f"{side} failed.\n{told}")
+            return used.ru_utime + used.ru_stime, None
+        seconds, memory = json.loads(printed.read().splitlines()[-1])
     return seconds, memory
 
 
@@ -98,11 +159,12 @@ def files(folder: Path, baskets: Baskets, k: int) -> list[str]:
     """Write the same baskets in the formats that are compared; the arguments of a side."""
     import privmine as pm
 
-    path, table = baskets.write_fimi(folder / "b.dat"), baskets.write_long(folder / "b.parquet")
+    path = baskets.write_fimi(folder / "b.dat")
+    table, written = baskets.write_long(folder / "b.parquet"), baskets.write_long(folder / "b.csv")
     data = pm.read(path)
     pm.write(data, folder / "b.privmine")
     support = int(data.store.top_itemsets(k)[1][-1])
-    return [str(path), str(folder / "b.privmine"), str(table), str(support), str(k)]
+    return [str(path), str(folder / "b.privmine"), str(table), str(written), str(support), str(k)]
 
 
 def read_baskets(path: Path) -> Baskets:
@@ -113,23 +175,38 @@ def read_baskets(path: Path) -> Baskets:
     return Baskets(rows.offsets, rows.items)
 
 
-def compare(title: str, arguments: list[str]) -> None:
+class Page:
+    """What is printed, also kept as lines for a file."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+
+    def tell(self, line: str) -> None:
+        """Print a line at once."""
+        print(line, flush=True)
+        self.lines.append(line)
+
+
+def compare(page: Page, title: str, arguments: list[str]) -> None:
     """Print the time and the memory of all sides."""
     first = None
-    print(f"| {title} | seconds | ratio to the first | peak MB |\n|---|---|---|---|")
+    page.tell(f"| {title} | seconds | ratio to the first | peak MB |\n|---|---|---|---|")
     for side in SIDES:
         found = run(side, arguments)
         if found is None:
-            print(f"| {side} | not installed | | |", flush=True)
+            page.tell(f"| {side} | not installed | | |")
             continue
         first = first or found[0]
-        print(f"| {side} | {found[0]:.2f} | {found[0] / first:.2f} | {found[1]:.0f} |", flush=True)
+        seconds, memory = found
+        more, peak = ("", f"{memory:.0f}") if memory is not None else ("more than ", f"more than {MOST_MEMORY >> 20}")
+        page.tell(f"| {side} | {more}{seconds:.2f} | {more}{seconds / first:.2f} | {peak} |")
+    page.tell("")
 
 
-def grow(folder: Path) -> dict[str, list[tuple[float, float]]]:
+def grow(page: Page, folder: Path) -> dict[str, list[tuple[float, float]]]:
     """Print how time and memory grow from step to step; the figures."""
     grown: dict[str, list[tuple[float, float]]] = {}
-    print("\n| doubled | seconds | from step to step | peak MB | from step to step |\n|---|---|---|---|---|")
+    page.tell("| doubled | seconds | from step to step | peak MB | from step to step |\n|---|---|---|---|---|")
     for what, steps in GROWTH.items():
         found = []
         for step in steps:
@@ -138,13 +215,14 @@ def grow(folder: Path) -> dict[str, list[tuple[float, float]]]:
                 folder, Baskets.of(how["baskets"], how.get("items", 5_000), how.get("length", 10)), how["k"]
             )
             found.append(run("privmine, FIMI to release", arguments))
-        grown[what] = [one for one in found if one]
+        grown[what] = [(seconds, memory) for seconds, memory in filter(None, found) if memory is not None]
         told = []
         for side, digits in ((0, 2), (1, 0)):
             figures = [one[side] for one in grown[what]]
             ratios = (after / before for before, after in pairwise(figures))
             told += [", ".join(f"{one:.{digits}f}" for one in figures), ", ".join(f"{ratio:.2f}" for ratio in ratios)]
-        print(f"| {what} | {' | '.join(told)} |", flush=True)
+        page.tell(f"| {what} | {' | '.join(told)} |")
+    page.tell("")
     return grown
 
 
@@ -155,18 +233,33 @@ def main() -> None:
     parser.add_argument("--fimi", type=Path, help="compare on this file of FIMI text, and leave the growth out")
     parser.add_argument("--k", type=int, default=K, help="how many itemsets are compared (default: %(default)s)")
     parser.add_argument("--plot", type=Path, help="draw the growth into this file")
+    parser.add_argument("--data", type=Path, help="compare on datasets of this directory as well")
+    parser.add_argument("--page", type=Path, help="write all tables into this file, as a page of the documentation")
     options = parser.parse_args()
+    page = Page()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
+        for dataset, repeats, k in PAGE if options.data is not None else ():
+            text = plain_text(options.data, dataset, repeats, folder)
+            title = f"{dataset.partition('_')[0]}{f' ×{repeats}' if repeats > 1 else ''}, k = {k}"
+            compare(page, title, files(folder, read_baskets(text), k))
         if options.fimi is None:
-            title, baskets = f"{options.baskets:,} baskets", Baskets.of(options.baskets)
+            title, baskets = f"{options.baskets:,} generated baskets", Baskets.of(options.baskets)
         else:
             title, baskets = options.fimi.stem, read_baskets(options.fimi)
-        compare(f"{title}, k = {options.k}", files(folder, baskets, options.k))
+        compare(page, f"{title}, k = {options.k}", files(folder, baskets, options.k))
         if options.fimi is None:
-            grown = grow(folder)
+            grown = grow(page, folder)
             if options.plot is not None:
                 draw(grown, options.plot)
+    if options.page is not None:
+        write_page(page, options.page, options.plot)
+
+
+def write_page(page: Page, path: Path, plot: Path | None) -> None:
+    """Write what was printed as a page."""
+    shown = f"![growth]({os.path.relpath(plot, path.parent)})\n" if plot is not None else ""
+    path.write_text(PAGE_HEAD + "\n".join(page.lines) + shown)
 
 
 def draw(grown: dict[str, list[tuple[float, float]]], path: Path) -> None:
