@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import exp, log
 from pathlib import Path
 
-from privmine.evaluation import DOTS_PER_INCH, Mean, mean_of, plot_metric
+from privmine.evaluation import DOTS_PER_INCH, Mean, mean_of, plot_small_multiples
 from privmine_paper.leaderboard_runs import Run
 
 #: The misses that a user may bear; the page tells the ε that each needs.
@@ -150,32 +150,24 @@ def _last_table(runs: Sequence[Run]) -> str:
 
 def draw_leaderboard(runs: Sequence[Run], folder: Path) -> str:
     """Draw FNR against ε for the first k, a panel a dataset; returns the file's place, seen from the page."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
+    from matplotlib import pyplot
 
     smallest = min(run.k for run in runs)
     shown = [run for run in runs if run.k == smallest]
-    names = list(dict.fromkeys(run.data for run in shown))
-    rows = -(-len(names) // 2)
-    figure = Figure(figsize=(9.6, 3.2 * rows), layout="constrained")
-    FigureCanvasAgg(figure)
-    grid = figure.subplots(rows, 2, squeeze=False)
-    for place, name in enumerate(names):
-        own = [
-            {
-                "data": name,
-                "pipeline": run.method,
-                "k": run.k,
-                "epsilon": run.epsilon,
-                "repeat": run.repeat,
-                "fnr_tolerant": run.fnr,
-            }
-            for run in shown
-            if run.data == name
-        ]
-        plot_metric(own, "fnr_tolerant", grid[place // 2, place % 2], {name: name})
-    for place in range(len(names), 2 * rows):
-        grid[place // 2, place % 2].set_axis_off()
+    rows = [
+        {
+            "data": run.data,
+            "pipeline": run.method,
+            "k": run.k,
+            "epsilon": run.epsilon,
+            "repeat": run.repeat,
+            "fnr_tolerant": run.fnr,
+        }
+        for run in shown
+    ]
+    panels = plot_small_multiples(rows, "fnr_tolerant", 2, {name: name for name in {run.data for run in shown}})
+    figure = panels[0].figure
     target = folder / "leaderboard-fnr.png"
     figure.savefig(target, dpi=DOTS_PER_INCH)
+    pyplot.close(figure)
     return f"{folder.name}/{target.name}"
