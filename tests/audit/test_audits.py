@@ -40,7 +40,7 @@ class Unwilling:
 def test_charges_agree_with_opendp() -> None:
     """Every mechanism costs what OpenDP's privacy map says, to 12 digits, and no scale is below the exact one."""
     checks = sampler_checks()
-    assert {check.mechanism.split(",")[0] for check in checks} == {"measure", "choose", "choose_noisy"}
+    assert {check.mechanism.split(",")[0] for check in checks} == {"measure", "choose", "choose_noisy", "choose_set"}
     assert [str(check) for check in checks if not check.ok] == []
 
 
@@ -106,9 +106,10 @@ def test_a_sound_component_holds() -> None:
     assert {bound.group for bound in report.bounds} >= {"select_elements", "release"}
 
 
+@pytest.mark.statistics
 @pytest.mark.parametrize("seed", range(2))
 def test_quick_audits_raise_no_false_alarm(seed) -> None:
-    """A sound pipeline holds under every seed; the slow suite tries 200."""
+    """A sound pipeline holds under every seed; test_shipped.py audits it in the default run."""
     assert quick_audit("privbasis", seed=seed).ok
 
 
@@ -150,6 +151,7 @@ def test_what_happens_once_is_not_lost(leak) -> None:
     assert audit(leak(), effort=TINY).counterexample.repeats
 
 
+@pytest.mark.statistics
 def test_what_hypothesis_sees_once_is_not_lost() -> None:
     """It would call it flaky, and forget it."""
     component = Once()

@@ -6,6 +6,7 @@ import csv
 
 import numpy as np
 import pytest
+from slow_cases import slow_after
 
 import privmine as pm
 from privmine.audit import CustomerCase, CustomerDatabase, Effort, audit, replay, some_customer_cases
@@ -90,7 +91,9 @@ def test_without_the_unit_replays_find_the_violation(unit) -> None:
     assert "each of them protected alone" in str(report)
 
 
-@pytest.mark.parametrize("component", ["estimate_lambda=rank-gap", "reconstruct_counts=basis-frequencies"])
+@pytest.mark.parametrize(
+    "component", slow_after(1, ["reconstruct_counts=basis-frequencies", "estimate_lambda=rank-gap"])
+)
 def test_the_black_box_holds_with_the_unit_and_fails_without(component) -> None:
     """Sampling alone tells the two apart."""
     assert audit(component, effort=BLACK_BOX, unit=FIVE).verdict == "holds"
@@ -178,6 +181,7 @@ def keep_the_most_popular(rows: Rows, units, unit_salts, item_salts, most: int, 
     return Rows.of(np.cumsum([0, *map(len, chosen)]), np.concatenate([np.zeros(0, dtype=np.int32), *chosen]))
 
 
+@pytest.mark.statistics
 def test_bounding_that_looks_at_other_customers_is_found(monkeypatch) -> None:
     """One customer more changes what all the others keep, so that counts move further than her own transactions."""
     monkeypatch.setattr(transactions, "bounded", keep_the_most_popular)

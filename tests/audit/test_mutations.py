@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from attrs import frozen
 from choosing_component import ChoosesBy
+from slow_cases import slow_after
 
 from privmine.api import (
     BasisSet,
@@ -140,6 +141,7 @@ def test_negative_pairs_are_refused(replayed) -> None:
     assert "is left for select_elements" in str(report)
 
 
+@pytest.mark.statistics
 def test_negative_pairs_are_found_without_a_refusal(rules, monkeypatch) -> None:
     """The replay finds that β₁ exceeds α₂."""
     lenient(monkeypatch)
@@ -296,14 +298,22 @@ class SharpNoisyTop(SimulatedNoise):
         return super().noisy_top(scores, n, scale / 2, tail)
 
 
+class SharpSet(SimulatedNoise):
+    """Takes the gap of a set for a score that moves one way."""
+
+    def select_set(self, scores, n, rate, tail=None):
+        return super().select_set(scores, n, rate * 2, tail)
+
+
 @pytest.mark.parametrize(
     ("source", "wrong"),
     [
         (HalfScale, {"measure", "measure 1,001 values", "choose_noisy"}),
-        (HalfScaleOfMany, {"measure 1,001 values"}),
-        (Sharp, {"choose"}),
-        (VerySharp, {"choose"}),
-        (SharpNoisyTop, {"choose_noisy"}),
+        pytest.param(HalfScaleOfMany, {"measure 1,001 values"}, marks=pytest.mark.statistics),
+        pytest.param(Sharp, {"choose"}, marks=pytest.mark.statistics),
+        pytest.param(VerySharp, {"choose"}, marks=pytest.mark.statistics),
+        pytest.param(SharpNoisyTop, {"choose_noisy"}, marks=pytest.mark.statistics),
+        pytest.param(SharpSet, {"choose_set"}, marks=pytest.mark.statistics),
         (SimulatedNoise, set()),
     ],
 )
@@ -335,7 +345,7 @@ def test_a_source_that_cannot_select_by_noise_is_sampled_in_its_other_ways() -> 
     assert [bound.group for bound in bounds] == ["measure", "measure 1,001 values", "choose"]
 
 
-@pytest.mark.parametrize("source", [HalfScale, Sharp])
+@pytest.mark.parametrize("source", slow_after(1, [HalfScale, Sharp]))
 def test_a_source_of_ones_own_is_sampled_alone_at_any_effort(source) -> None:
     """Among the noise of all stages, a few runs would not show half the scale."""
     report = shown(audit("privbasis", effort=Effort("tiny", 10, 0, 40, 1), noise=source))
@@ -387,6 +397,7 @@ class SparseVector:
         return Elements([item for item, found in enumerate(above) if found][:12])
 
 
+@pytest.mark.statistics
 def test_a_sparse_vector_around_the_curator_is_found(rules) -> None:
     """What it answers is none of the recorded answers, so it differs on the neighbour."""
     assert "result" in rules(SparseVector())

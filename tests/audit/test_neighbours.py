@@ -7,6 +7,7 @@ import sys
 import pytest
 from attrs import frozen
 from hypothesis import given, settings
+from slow_cases import slow_after
 
 from privmine.api import Elements, hookimpl
 from privmine.audit import CustomerDatabase, replay
@@ -36,7 +37,7 @@ def test_the_smallest_counterexample_is_found() -> None:
     assert f"case = {example.case.code()}\nprint(*replay(pipeline, case)" in example.snippet()
 
 
-@pytest.mark.parametrize("unit", [Unit("customer", baskets=2), Unit("customer", merged=True)])
+@pytest.mark.parametrize("unit", slow_after(1, [Unit("customer", baskets=2), Unit("customer", merged=True)]))
 def test_customers_are_searched_too(unit) -> None:
     """With a unit nothing is found; without it, the customer with two transactions."""
     options = {"examples": 60, "among": customer_cases(2)}

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from attrs import evolve, frozen
 from choosing_component import ChoosesBy
+from slow_cases import slow_after
 
 from privmine.api import (
     Elements,
@@ -271,6 +272,7 @@ class Squares(ItemSupports):
         return store.item_supports() ** 2 // 30
 
 
+@pytest.mark.statistics
 def test_scores_that_do_not_grow_in_proportion_are_found(rules) -> None:
     """Few transactions would not show it; the same one a hundred times does."""
     assert "sensitivity" in rules(ChoosesBy(Squares, 1))
@@ -340,13 +342,14 @@ def test_an_observer_cannot_implement_a_stage() -> None:
         Pipeline().run([[1]], 1, 1, simulate=True, observers=[Usurper()])
 
 
+@pytest.mark.statistics
 def test_the_exact_noise_is_sound() -> None:
     """The audit that finds half the scale finds nothing wrong with the noise of releases; false alarm: below 1e-7."""
     bounds = source_bounds(lambda seed: SecureNoise(), samples=1_000, error_rate=1e-7)
     assert not any(bound.violates for bound in bounds)
 
 
-@pytest.mark.parametrize("instead", ["the best", "in order"])
+@pytest.mark.parametrize("instead", slow_after(1, ["the best", "in order"]))
 def test_a_curator_that_answers_with_something_else_than_was_drawn_is_found(monkeypatch, instead) -> None:
     """The noise is right, and nobody looks at it."""
     right = Curator._names

@@ -1,7 +1,7 @@
 """From a file to rows: one unit never decides how the rows of others are read, whatever the way in.
 
 The sources are in `reading_sources.py`. `pytest -s` prints the table. The environment variable `PRIVMINE_PAIRS` sets
-how many pairs of neighbours are read from each source.
+how many pairs of neighbours are read from each source; without it they are few, and `tox -e statistics` reads more.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ CSV, SLOW, SOURCES, query_csv = _sources.CSV, _sources.SLOW, _sources.SOURCES, _
 
 #: The module, not the function of this name.
 read = import_module("privmine.io.readers.dispatch")
-PAIRS = int(os.environ.get("PRIVMINE_PAIRS", "30"))
+PAIRS = int(os.environ.get("PRIVMINE_PAIRS", "10"))
 THOROUGH = 100
 #: Enough to find a mutation.
 MANY = 400

@@ -125,22 +125,21 @@ def test_an_audit_leaves_the_pipeline_as_it_is() -> None:
 class Truncated:
     """Selects itemsets by truncated supports, whose list depends on the data."""
 
-    noisy: bool = False
+    way: str = "choose"
     gamma: int = 1
 
     @hookimpl
     def select_elements(self, request, curator) -> Elements:
         items = len(request.public.universe)
         query = TruncatedSupports(k=2, max_length=2, item_count=items, gamma=self.gamma, explicit_limit=4)
-        choose = curator.choose_noisy if self.noisy else curator.choose
-        chosen = choose(query, min(3, query.size)).chosen
+        chosen = getattr(curator, self.way)(query, min(3, query.size)).chosen
         return Elements((), chosen)
 
 
-@pytest.mark.parametrize("noisy", [False, True])
-def test_candidates_in_the_tail_are_replayed(noisy) -> None:
+@pytest.mark.parametrize("way", ["choose", "choose_noisy", "choose_set"])
+def test_candidates_in_the_tail_are_replayed(way) -> None:
     """A frozen candidate may be listed on one database and in the tail on the other; nothing is found wrong."""
-    pipeline = Pipeline(select_elements=Truncated(noisy))
+    pipeline = Pipeline(select_elements=Truncated(way))
     cases = [evolve(case, items=max(2, case.items)) for case in some_cases(60) if case.items <= 8]
     assert found(pipeline, cases) == []
 

@@ -120,6 +120,7 @@ def own_noise(seed: int) -> SimulatedNoise:
     return SimulatedNoise(seed)
 
 
+@pytest.mark.statistics
 def test_the_error_rate_is_divided_between_a_source_and_the_runs_with_it(monkeypatch) -> None:
     """All bounds of a report hold together: half of it for the pairs, half for the ways to draw."""
     rates = []
@@ -132,7 +133,7 @@ def test_the_error_rate_is_divided_between_a_source_and_the_runs_with_it(monkeyp
     monkeypatch.setattr(samplers, "lower_bounds", noted)
     effort = Effort("tiny", pairs=0, examples=0, samples=40, cases=2)
     audit("privbasis", effort=effort, noise=own_noise, error_rate=0.01)
-    assert len(rates) == 5 + 2
+    assert len(rates) == 6 + 2
     assert sum(rates) == pytest.approx(0.01)
     rates.clear()
     audit("privbasis", effort=effort, error_rate=0.01)
@@ -315,6 +316,16 @@ def test_a_receipt_that_does_not_add_up_is_found(changed) -> None:
     assert rules(bookkeeper(changed)) == {"budget"}
 
 
+@frozen
+class Sets:
+    """Selects two items as a set."""
+
+    @hookimpl
+    def select_elements(self, request, curator) -> Elements:
+        chosen = curator.choose_set(ItemSupports(len(request.public.universe)), 2).chosen
+        return Elements(item for (item,) in chosen)
+
+
 @pytest.mark.parametrize(
     ("name", "wrong", "method"),
     [
@@ -325,13 +336,24 @@ def test_a_receipt_that_does_not_add_up_is_found(changed) -> None:
         ),
         ("rate_for", lambda self, declared, cost, draws: cost.amount / draws / declared.linf, "privbasis"),
         (
+            "rate_for",
+            lambda self, declared, cost, draws: cost.amount / draws / declared.linf,
+            Pipeline(estimate_lambda="none", select_elements=Sets()),
+        ),
+        (
             "top_scale_for",
             lambda self, declared, cost, chosen: declared.linf * (2 - declared.monotone) / cost.amount,
             "tf-noisy",
         ),
         ("top_scale_for", lambda self, declared, cost, chosen: chosen * declared.linf / cost.amount / 2, "tf-noisy"),
     ],
-    ids=["the rate of one draw", "every score monotone", "the scale of one draw", "half the scale of scores"],
+    ids=[
+        "the rate of one draw",
+        "every score monotone",
+        "the gap of a set monotone",
+        "the scale of one draw",
+        "half the scale of scores",
+    ],
 )
 def test_a_selection_sharper_than_its_price_is_found(monkeypatch, name, wrong, method) -> None:
     """Each draw costs, and scores that move both ways cost twice."""

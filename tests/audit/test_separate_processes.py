@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from types import ModuleType
 
 import pytest
+from slow_cases import slow_after
 
 from privmine.audit import Case, CustomerCase, Effort, audit, replay, some_cases, some_customer_cases
 from privmine.audit.cases import make_database
@@ -112,14 +113,17 @@ def test_what_is_kept_from_run_to_run_is_found(keeping) -> None:
     assert keeping.KNOWN.keys() == {2}  # from the replay above
 
 
-@pytest.mark.parametrize(("component", "rule"), [("KeepsAndAsks", "query"), ("KeepsAndLogs", "warning")])
+@pytest.mark.parametrize(
+    ("component", "rule"),
+    [("KeepsAndAsks", "query"), pytest.param("KeepsAndLogs", "warning", marks=pytest.mark.statistics)],
+)
 def test_what_is_kept_and_asked_or_said_is_found(keeping, component, rule) -> None:
     """A result is not all that can show it."""
     found = remembered(Pipeline(select_elements=getattr(keeping, component)()), some_cases(24), make_database, PATIENCE)
     assert [finding.rule for finding in found.findings] == [rule]
 
 
-@pytest.mark.parametrize("pipeline", ["default", "own law", "order of hashes"])
+@pytest.mark.parametrize("pipeline", slow_after(1, ["own law", "default", "order of hashes"]))
 def test_sound_pipelines_do_the_same_in_any_process(keeping, pipeline) -> None:
     """Nothing but the answers matters; objects that are other ones in every process are compared by what they say."""
     made = {
@@ -130,6 +134,7 @@ def test_sound_pipelines_do_the_same_in_any_process(keeping, pipeline) -> None:
     assert remembered(made[pipeline], some_cases(24), make_database, PATIENCE) is None
 
 
+@pytest.mark.statistics
 def test_customers_are_replayed_in_other_processes() -> None:
     """A unit changes nothing."""
     database = CustomerDatabase(Unit("customer", baskets=2))

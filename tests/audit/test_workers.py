@@ -47,6 +47,7 @@ def test_processes_that_have_ended_are_replaced() -> None:
         assert pool.submit(abs, -2).result() == 2
 
 
+@pytest.mark.statistics
 def test_what_nobody_waits_for_any_more_is_ended() -> None:
     """A batch that hangs after the verdict is clear must not be blamed on the component after it."""
     with Workers(1, patience=60) as pool:
@@ -110,7 +111,9 @@ def impatient(ending) -> Iterator[Workers]:
     [
         ("sleep", "One batch of runs took longer than 1 seconds"),
         ("exit", "A process ended with exit code 3 while it was audited"),
-        ("crash", "A process ended by the signal SIGSEGV while it was audited"),
+        pytest.param(
+            "crash", "A process ended by the signal SIGSEGV while it was audited", marks=pytest.mark.statistics
+        ),
     ],
 )
 def test_a_component_that_hangs_or_crashes_is_given_up(impatient, ending, how, told) -> None:

@@ -78,8 +78,9 @@ class Average:
     def total(self, bases: list[Itemset]) -> int | None:
         """The sum; None where a query lost its cover."""
         total = 0
+        sized = [(len(basis), frozenset(basis)) for basis in bases]
         for query in self._queries:
-            precision = sum(2.0 ** (len(query) - len(basis)) for basis in bases if query.issubset(basis))
+            precision = sum(2.0 ** (len(query) - length) for length, basis in sized if query <= basis)
             if not precision:
                 return None
             total += int(np.rint(self._scale / precision))

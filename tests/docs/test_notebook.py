@@ -26,6 +26,7 @@ def kinds(notebook) -> list[list[str]]:
     return [sorted({output.output_type for output in cell.outputs}) for cell in cells]
 
 
+@pytest.mark.statistics
 def test_the_notebook_runs_as_it_was_saved(notebook, tmp_path, monkeypatch) -> None:
     """In a kernel of its own; no cell fails or warns, and each shows the same kinds of things as in the file."""
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from slow_cases import slow_after
 
 from privmine.api import Registrar, hookimpl
 from privmine.hooks.registry import discover
@@ -57,7 +58,7 @@ def test_table_names_the_broken_plugin(privmine: Callable[..., Any]) -> None:
     assert "Failed to load: broken from privmine-broken: RuntimeError: this plugin is broken" in shown.stdout
 
 
-@pytest.mark.parametrize("stage", STAGES)
+@pytest.mark.parametrize("stage", slow_after(1, STAGES))
 def test_component_runs_by_name(privmine: Callable[..., Any], stage: str) -> None:
     """One stage of the default method is replaced by the installed component."""
     settings = ["--set", f"{stage}={SAMPLE[stage]}", "--k", "4", "--epsilon", "1", "--simulate", "--seed", "1"]

@@ -103,6 +103,7 @@ def test_a_dataset_and_a_metric_are_used_by_name(privmine: Callable[..., Any], t
     assert json.loads(privmine("datasets", "info", "corner-shop", "--json").stdout)["status"] == "generated"
 
 
+@pytest.mark.statistics
 def test_results_with_other_metrics_are_not_mixed(privmine: Callable[..., Any], tmp_path: Path) -> None:
     """Without the plugin the file has a column too many, which the error says."""
     (tmp_path / "spec.toml").write_text(SPEC.replace("corner-shop", "zipf").replace('method = "short"', ""))
@@ -112,6 +113,7 @@ def test_results_with_other_metrics_are_not_mixed(privmine: Callable[..., Any], 
     assert "The columns differ: it was written by another version of privmine, or with other plugins." in failed.stderr
 
 
+@pytest.mark.statistics
 def test_a_method_that_changes_another_runs_by_name(privmine: Callable[..., Any]) -> None:
     """The changed parameter is in the receipt; all else is that of its base."""
     pipelines = [
@@ -130,11 +132,20 @@ def test_a_method_that_changes_another_runs_by_name(privmine: Callable[..., Any]
     ("arguments", "words"),
     [
         (("gret",), "There is no command named 'gret'. Did you mean 'greet' or 'report' or 'budget'? Known: absent,"),
-        (("datasets", "info", "cornershop"), "There is no dataset named 'cornershop'. Did you mean 'corner-shop'?"),
-        (("experiment", "spec.toml", "--metric", "long"), "There is no metric named 'long'. Did you mean 'longest'?"),
-        (
+        pytest.param(
+            ("datasets", "info", "cornershop"),
+            "There is no dataset named 'cornershop'. Did you mean 'corner-shop'?",
+            marks=pytest.mark.statistics,
+        ),
+        pytest.param(
+            ("experiment", "spec.toml", "--metric", "long"),
+            "There is no metric named 'long'. Did you mean 'longest'?",
+            marks=pytest.mark.statistics,
+        ),
+        pytest.param(
             ("mine", "--method", "shrt"),
             "There is no method named 'shrt'. Did you mean 'short'? Known: privbasis, short.",
+            marks=pytest.mark.statistics,
         ),
     ],
 )
@@ -170,6 +181,7 @@ def test_a_taken_name_is_told_with_both_distributions(privmine: Callable[..., An
 SIMULATED = ("--k", "3", "--epsilon", "1", "--simulate", "--seed", "1")
 
 
+@pytest.mark.statistics
 def test_one_package_brings_a_reader_a_command_a_dataset_and_a_metric(
     privmine: Callable[..., Any], tmp_path: Path
 ) -> None:

@@ -85,8 +85,9 @@ def test_every_neighbour_of_every_small_database_moves_scores_by_0_or_1_upwards(
     """Over 3 items and up to 2 transactions, L∞ = 1 and monotonicity hold, wherever the floor lies."""
     kinds = [found for length in range(4) for found in combinations(range(3), length)]
     databases = [chosen for size in range(4) for chosen in combinations_with_replacement(kinds, size)]
+    stores = {chosen: transactions(chosen, 3).store for chosen in databases}
     for query in SMALL_QUERIES:
-        exact = {chosen: np.array(query.evaluate(transactions(chosen, 3).store)) for chosen in databases}
+        exact = {chosen: np.array(query.evaluate(store)) for chosen, store in stores.items()}
         for chosen in databases:
             if len(chosen) == 3:
                 continue

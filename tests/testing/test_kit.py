@@ -12,6 +12,7 @@ import pytest
 from attrs import frozen
 from honest_component import FEW, TELLING, Asks, Honest, NoHook
 from hypothesis import given, settings
+from slow_cases import slow_after
 
 from privmine.api import (
     BasisSet,
@@ -222,7 +223,9 @@ def test_later_stages_do_not_matter() -> None:
     assert {flaw.contract for flaw in find_flaws(NoLambda(), cases=FEW)} == {"pickle"}  # it is defined in a function
 
 
-@pytest.mark.parametrize("component", [Honest(), all_components("privmine")[0]], ids=["object", "registered"])
+@pytest.mark.parametrize(
+    "component", slow_after(1, [Honest(), all_components("privmine")[0]]), ids=["object", "registered"]
+)
 def test_right_component_passes_its_audit(component: Any) -> None:
     """The kit runs the quick audit."""
     audit_component(component)

@@ -6,6 +6,7 @@ from functools import cache
 
 import pytest
 from attrs import evolve
+from slow_cases import slow_after
 
 from privmine import Pipeline
 from privmine.noise.secure import SecureNoise
@@ -76,7 +77,7 @@ def test_the_cases_are_what_they_are_called(tiny, listen):
         assert (len(scores.values), scores.tail.size) == (listed, 6 - listed)
 
 
-@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+@pytest.mark.parametrize("case", slow_after(1, CASES.values()), ids=CASES)
 @pytest.mark.parametrize("method", ["tf", "tf-monotone", "tf-noisy"])
 def test_exact_selections_have_their_probabilities(tiny, method, case):
     """3,000 selections fit the probabilities of all ordered outcomes of U (false-alarm rate below 10⁻⁶)."""
