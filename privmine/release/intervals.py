@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from functools import cached_property
 from math import inf, isfinite
 from statistics import NormalDist
 from typing import Any, NamedTuple, TypeAlias
@@ -29,8 +31,8 @@ class NormalLaw:
         return self.standard_error * NormalDist().inv_cdf((1 + check_level(level)) / 2)
 
 
-def _table(values: Any) -> tuple[tuple[float, float], ...]:
-    return tuple(sorted([(float(level), float(width)) for level, width in values]))
+def _floats(values: Any) -> tuple[float, ...]:
+    return tuple(map(float, values))
 
 
 @frozen
@@ -38,10 +40,12 @@ class TabulatedLaw:
     """Noise that is known by the half-widths of a few intervals, so that it can be saved.
 
     Attributes:
-        widths: pairs (level, half-width), in order of their levels.
+        levels: those of the intervals, rising.
+        widths: the half-width at each level.
     """
 
-    widths: tuple[tuple[float, float], ...] = field(converter=_table)
+    levels: tuple[float, ...] = field(converter=_floats)
+    widths: tuple[float, ...] = field(converter=_floats)
 
     @classmethod
     def of(cls, law: NoiseLaw) -> TabulatedLaw:
@@ -49,27 +53,48 @@ class TabulatedLaw:
         try:
             many = getattr(law, "half_widths", None)
             widths = [law.half_width(level) for level in _TABULATED] if many is None else many(_TABULATED)
-            return cls(zip(_TABULATED, widths, strict=True))
+            found = cls(_TABULATED, widths)
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # A law that exits would take a release along that is paid for.
             raise ContractError(f"The law {type(law).__name__} of a count's noise gives no half-widths.") from error
+        if len(found.widths) != len(_TABULATED):
+            raise ContractError(f"The law {type(law).__name__} of a count's noise gives no half-widths.")
+        return found
+
+    @cached_property
+    def is_usable(self) -> bool:
+        """Whether it gives intervals. Each release has many tables, and each table is asked twice."""
+        levels, widths = list(self.levels), list(self.widths)
+        return (
+            (self.levels == _TABULATED or levels == sorted({level for level in levels if 0 < level < 1}))
+            and max(levels, default=0) >= _TABULATED[-1]
+            and len(levels) == len(widths)
+            and isfinite(sum(widths))
+            and widths == sorted(widths)
+            and widths[0] >= 0
+            and widths[-1] <= _LARGEST
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
-        return {"distribution": "tabulated", "widths": [list(pair) for pair in self.widths]}
+        return {
+            "distribution": "tabulated",
+            "widths": [list(pair) for pair in zip(self.levels, self.widths, strict=True)],
+        }
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> TabulatedLaw:
         """Read what `to_dict` wrote."""
-        return cls(values["widths"])
+        pairs = sorted((float(level), float(width)) for level, width in values["widths"])
+        return cls([level for level, _ in pairs], [width for _, width in pairs])
 
     def half_width(self, level: float) -> float:
         """The half-width at the next higher level that is in the table."""
-        fitting = [width for known, width in self.widths if known >= check_level(level)]
-        if not fitting:
-            raise InputError(f"Intervals of this release are known up to a level of {self.widths[-1][0]:g} only.")
-        return fitting[0]
+        place = bisect_left(self.levels, check_level(level))
+        if place == len(self.levels):
+            raise InputError(f"Intervals of this release are known up to a level of {self.levels[-1]:g} only.")
+        return self.widths[place]
 
 
 #: For the receipt of a release that shows estimates.
@@ -91,8 +116,7 @@ def kept_law(law: NoiseLaw | None) -> KeptLaw | None:
     if law is None:
         return None
     kept = law if isinstance(law, NoiseSum | TabulatedLaw) else TabulatedLaw.of(law)
-    usable = _is_usable_sum(kept) if isinstance(kept, NoiseSum) else _is_usable_table(kept)
-    if not usable:
+    if not (_is_usable_sum(kept) if isinstance(kept, NoiseSum) else kept.is_usable):
         raise ContractError(
             f"The law {type(law).__name__} of a count's noise gives no intervals: half-widths must be finite and grow "
             f"with the level, from 0 on; scales and weights must lie between {_SMALLEST:g} and {_LARGEST:g}."
@@ -111,19 +135,6 @@ def _is_usable_sum(law: NoiseSum) -> bool:
         _SMALLEST <= noise.scale <= _LARGEST
         and all(draws <= _MOST_DRAWS and _SMALLEST <= weight <= _LARGEST for draws, weight in terms)
         for noise, terms in law.parts
-    )
-
-
-def _is_usable_table(law: TabulatedLaw) -> bool:
-    levels, widths = zip(*law.widths, strict=True) if law.widths else ((), ())
-    return (
-        # Most tables are privmine's own, and each release has many.
-        (levels == _TABULATED or list(levels) == sorted({level for level in levels if 0 < level < 1}))
-        and max(levels, default=0) >= _TABULATED[-1]
-        and isfinite(sum(widths))
-        and list(widths) == sorted(widths)
-        and widths[0] >= 0
-        and widths[-1] <= _LARGEST
     )
 
 

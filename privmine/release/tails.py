@@ -86,7 +86,7 @@ def symmetric_table(places: FloatArray, tails: FloatArray) -> NoiseTail:
 
 
 def _of_half_widths(law: TabulatedLaw) -> NoiseTail:
-    levels, widths = np.array(law.widths).T
+    levels, widths = np.array(law.levels), np.array(law.widths)
     # Equal half-widths at several levels make a jump; the tail at a value is the largest of them.
     places, first = np.unique(widths, return_index=True)
     tails = (1 - levels[first]) / 2

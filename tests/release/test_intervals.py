@@ -355,7 +355,7 @@ def test_an_interval_ends_where_counts_end() -> None:
 @pytest.mark.parametrize("level", [0.0, 1.0, 1.5, 95, "0.9", True, float("nan"), None])
 def test_a_level_is_a_probability(level: Any) -> None:
     """Anything else is refused with an example."""
-    for law in (laplace([(2, 1)]), NormalLaw(1.0), TabulatedLaw([(0.5, 1.0)])):
+    for law in (laplace([(2, 1)]), NormalLaw(1.0), TabulatedLaw([0.5], [1.0])):
         with pytest.raises(InputError, match=r"between 0 and 1, for instance 0\.95"):
             law.half_width(level)
 
