@@ -199,9 +199,20 @@ class Contained:
         weigh[: len(self.held)] = np.append(weights, 0)[np.minimum(self.held, len(weights))]
         windows = _windows(self.bitmaps, self.members, len(self.held)) if self.kept is None else self.kept
         for left, window in windows:
-            for factor, where in _parts(weigh[left * _WORD : (left + window.shape[1]) * _WORD]):
-                chosen = np.packbits(where, bitorder="little").view(np.uint64)
-                totals += factor * np.bitwise_count(window & chosen).sum(axis=1, dtype=np.int64)
+            width = window.shape[1]
+            parts = [
+                (factor, np.packbits(where, bitorder="little").view(np.uint64))
+                for factor, where in _parts(weigh[left * _WORD : (left + width) * _WORD])
+            ]
+            height = max(1, _WORDS_IN_CACHE // width)
+            both, ones = np.empty((height, width), dtype=np.uint64), np.empty((height, width), dtype=np.uint8)
+            for top in range(0, len(window), height):
+                some = window[top : top + height]
+                size = len(some)
+                for factor, chosen in parts:
+                    np.bitwise_and(some, chosen, out=both[:size])
+                    np.bitwise_count(both[:size], out=ones[:size])
+                    totals[top : top + size] += factor * ones[:size].sum(axis=1, dtype=np.int64)
         return totals
 
 
@@ -236,9 +247,10 @@ def _column_sums(bitmaps: Words) -> IntArray:
     while len(planes[0]) > 1:
         if len(planes[0]) % 2:
             planes = [np.concatenate([plane, np.zeros_like(plane[:1])]) for plane in planes]
-        carry = np.zeros_like(planes[0][::2])
-        sums = []
-        for plane in planes:
+        # Nothing is carried into the lowest bit.
+        one, other = planes[0][::2], planes[0][1::2]
+        sums, carry = [one ^ other], one & other
+        for plane in planes[1:]:
             one, other = plane[::2], plane[1::2]
             differ = one ^ other
             sums.append(differ ^ carry)

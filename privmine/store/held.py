@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
 import numpy as np
+from attrs import frozen
 from numpy.typing import NDArray
 
 from privmine.model import IntArray, Itemset
@@ -34,47 +35,59 @@ def numbers_of(itemsets: Sequence[Itemset], items: IntArray) -> Numbers | None:
     return table if distinct else None
 
 
-def occurrences(rows: Rows | LazyRows, numbers: Numbers) -> Iterator[tuple[int, IntArray, IntArray]]:
-    """For each block of rows how many it has, and every occurrence: in which row of the block, of which itemset.
+@frozen(eq=False)
+class Occurrences:
+    """Every occurrence of an itemset in a row.
+
+    Attributes:
+        rows: the row of each occurrence.
+        numbers: the number of its itemset.
+        held: how many of the itemsets each row contains.
+        size: how many itemsets there are.
+    """
+
+    rows: NDArray[np.int32]
+    numbers: NDArray[np.int32]
+    held: IntArray
+    size: int
+
+    def counts(self, cap: int) -> IntArray:
+        """How many rows contain 0, 1, …, cap of the itemsets; cap means cap or more."""
+        return np.bincount(np.minimum(self.held, cap), minlength=cap + 1)
+
+    def bounded_counts(self, weights: IntArray) -> IntArray:
+        """For each itemset the sum of weights[T] over its rows, which contain T of the itemsets."""
+        weight_of = np.append(weights, 0)[np.minimum(self.held, len(weights))]
+        totals = np.zeros(self.size, dtype=np.int64)
+        # Sums of integers by integer addition: bincount would weigh in floating point.
+        np.add.at(totals, self.numbers, weight_of[self.rows])
+        return totals
+
+
+def occurrences(rows: Rows | LazyRows, numbers: Numbers, size: int) -> Iterator[Occurrences]:
+    """Those of each block of rows.
 
     Args:
         rows: the transactions restricted to the items, each by its position among them.
         numbers: the table of the itemsets.
+        size: how many itemsets there are.
     """
     flat, width = numbers.reshape(-1), len(numbers)
     for _, block in rows.blocks():
-        items, row = block.items.astype(np.int64), block.row_of_item()
+        items, row = block.items.astype(np.int64), block.row_of_item().astype(np.int32)
         after = np.repeat(block.offsets[1:], block.lengths) - np.arange(len(items))
-        found_rows, found = [], []
+        none = np.zeros(0, dtype=np.int32)
+        found_rows, found = [none], [none]
         first, distance = np.arange(len(items)), 0
         # Each item with itself, then with the one after it, and so on, until no row is that long.
         while len(first := first[after[first] > distance]):
             number = flat[items[first] * width + items[first + distance]]
             hit = np.flatnonzero(number >= 0)
             found_rows.append(row[first[hit]])
-            found.append(number[hit].astype(np.int64))
+            found.append(number[hit])
             distance += 1
-        none = np.zeros(0, dtype=np.int64)
-        yield block.count, np.concatenate([none, *found_rows]), np.concatenate([none, *found])
-
-
-def bounded_counts(rows: Rows | LazyRows, numbers: Numbers, size: int, weights: IntArray) -> IntArray:
-    """For each of `size` itemsets the sum of weights[T] over its transactions, which contain T of the itemsets."""
-    totals = np.zeros(size, dtype=np.int64)
-    weigh = np.append(weights, 0)
-    for count, row, number in occurrences(rows, numbers):
-        weight_of = weigh[np.minimum(np.bincount(row, minlength=count), len(weigh) - 1)]
-        # Sums of integers by integer addition: bincount would weigh in floating point.
-        np.add.at(totals, number, weight_of[row])
-    return totals
-
-
-def held_counts(rows: Rows | LazyRows, numbers: Numbers, cap: int) -> IntArray:
-    """How many transactions contain 0, 1, …, cap of the itemsets; cap means cap or more."""
-    totals = np.zeros(cap + 1, dtype=np.int64)
-    for count, row, _ in occurrences(rows, numbers):
-        totals += np.bincount(np.minimum(np.bincount(row, minlength=count), cap), minlength=cap + 1)
-    return totals
+        where = np.concatenate(found_rows)
+        yield Occurrences(where, np.concatenate(found), np.bincount(where, minlength=block.count), size)
 
 
 def pair_count(rows: Rows | LazyRows) -> int:

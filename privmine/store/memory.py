@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,8 +21,13 @@ from privmine.store.shelf import Shelf
 _BITMAP_BYTES = 256 << 20
 #: 2^30 bins are 8 GB: what a longer basis would need does not fit in memory.
 _LONGEST_BASIS = 30
+#: Of more items, what transactions contain is not kept for the next question.
+_MOST_KEPT = 1 << 24
 #: What a word of an itemset's bitmap costs where transactions are weighed, relative to the costs of `miner`.
 _HELD_COST = 40
+
+#: Which of some itemsets each of some transactions contains.
+_Held: TypeAlias = bitmaps.Contained | held.Occurrences
 
 
 class MemoryStore(Store):
@@ -43,7 +48,7 @@ class MemoryStore(Store):
         #: By the longest itemset asked for: how many were asked for, the itemsets and their supports.
         self._mined: dict[int | None, tuple[int, Itemsets, IntArray]] = {}
         #: Which of some itemsets each transaction contains.
-        self._asked: tuple[tuple[Itemset, ...], bitmaps.Contained | None] = ((), None)
+        self._asked: tuple[tuple[Itemset, ...], tuple[_Held, ...]] = ((), ())
 
     @classmethod
     def from_rows(
@@ -191,38 +196,41 @@ class MemoryStore(Store):
         transaction that contains more of them than the weights reach weighs nothing.
         """
         weigh = np.asarray(weights, dtype=np.int64)
-        items, rows, numbers = self._by_rows(itemsets)
-        if numbers is not None:
-            return held.bounded_counts(rows, numbers, len(itemsets), weigh)
         totals = np.zeros(len(itemsets), dtype=np.int64)
-        for words, members, count in self._windows(itemsets, items):
-            totals += self._contained(itemsets, words, members, count).bounded_counts(weigh)
+        for part in self._contained(itemsets):
+            totals += part.bounded_counts(weigh)
         return totals
 
     def held_counts(self, itemsets: Sequence[Itemset], cap: int) -> IntArray:
         """How many transactions contain 0, 1, …, cap of the itemsets; cap means cap or more."""
-        items, rows, numbers = self._by_rows(itemsets)
-        if numbers is not None:
-            return held.held_counts(rows, numbers, cap)
         totals = np.zeros(cap + 1, dtype=np.int64)
-        for words, members, count in self._windows(itemsets, items):
-            totals += self._contained(itemsets, words, members, count).counts(cap)
+        for part in self._contained(itemsets):
+            totals += part.counts(cap)
         return totals
 
-    def _contained(
-        self, itemsets: Sequence[Itemset], words: Words, members: list[IntArray], count: int
-    ) -> bitmaps.Contained:
-        """Which of the itemsets each transaction of a window contains.
+    def _contained(self, itemsets: Sequence[Itemset]) -> Iterable[_Held]:
+        """Which of the itemsets each transaction contains, some transactions after others.
 
         It is asked twice: for the histogram, then for the supports that are bounded by it.
         """
         wanted = tuple(itemsets)
-        known, found = self._asked
-        if found is None or known != wanted or len(found.held) != count:
-            found = bitmaps.Contained.of(words, members, count)
-            if self._memory_limit is None:
-                self._asked = wanted, found
-        return found
+        known, kept = self._asked
+        if kept and known == wanted:
+            return kept
+        items, rows, numbers = self._by_rows(itemsets)
+        parts: Iterator[_Held]
+        if numbers is not None:
+            parts = held.occurrences(rows, numbers, len(itemsets))
+        else:
+            parts = (
+                bitmaps.Contained.of(words, members, count) for words, members, count in self._windows(itemsets, items)
+            )
+        # What would be too large to keep is made again.
+        if self._memory_limit is not None or len(self._rows.items) > _MOST_KEPT or len(items) > self._at_once():
+            return parts
+        kept = tuple(parts)
+        self._asked = wanted, kept
+        return kept
 
     def _by_rows(self, itemsets: Sequence[Itemset]) -> tuple[IntArray, Rows | LazyRows, held.Numbers | None]:
         """The items of the itemsets and the rows on them, with a table of the itemsets if rows beat bitmaps."""
@@ -303,7 +311,7 @@ class MemoryStore(Store):
         """Let go of the bitmaps and of what was mined; both are made again if they are asked for."""
         self._bitmaps = _no_bitmaps(self._rows, self._item_count)
         self._mined = {}
-        self._asked = ((), None)
+        self._asked = ((), ())
 
     def _checked(self, items: Sequence[int] | IntArray) -> IntArray:
         array = np.asarray(items, dtype=np.int64)
