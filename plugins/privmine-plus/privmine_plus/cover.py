@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from attrs import frozen
+from numpy.typing import NDArray
 
 from privmine.api import DEFAULT_LIMIT, Answer, BasisSet, Elements, FloatArray, IntArray, Itemset, Request, hookimpl
 from privmine_plus.beliefs import Beliefs, beliefs_of, in_public_order
@@ -75,7 +76,7 @@ def best_cover(itemsets: Sequence[Itemset], most: int = _MOST_BASES, power: floa
     items = sorted({item for itemset in wanted for item in itemset})
     bit = {item: 1 << place for place, item in enumerate(items)}
     masks = [sum(bit[item] for item in itemset) for itemset in wanted]
-    known = Coefficients.of(masks)
+    known = Coefficients.of(masks, len(items))
     best: tuple[float, list[int]] | None = None
     # Where long bases are too many, shorter ones are so too.
     for limit in range(DEFAULT_LIMIT, min(max(3, len(wanted[0])), DEFAULT_LIMIT) - 1, -1):
@@ -121,20 +122,20 @@ class Coefficients:
     """The Walsh coefficients that counts of itemsets are made of: those of all their subsets. Sets are bit masks.
 
     Attributes:
-        masks: of the coefficients, each once.
+        items: a row a coefficient, each once, with 1 for each of its items.
         places: for each itemset the places of its subsets among them, one itemset after the other.
         starts: where each itemset begins among the places.
         shares: what each itemset's sum of variances is multiplied by: 4^−|X|.
     """
 
-    masks: list[int]
+    items: NDArray[np.float32]
     places: IntArray
     starts: IntArray
     shares: FloatArray
 
     @classmethod
-    def of(cls, itemsets: Sequence[int]) -> Coefficients:
-        """Those of itemsets, each a bit mask."""
+    def of(cls, itemsets: Sequence[int], width: int) -> Coefficients:
+        """Those of itemsets, each a mask of so many bits."""
         number: dict[int, int] = {}
         places: list[int] = []
         starts = []
@@ -147,17 +148,23 @@ class Coefficients:
                     break
                 subset = (subset - 1) & itemset
         lengths = np.array([itemset.bit_count() for itemset in itemsets])
-        return cls(list(number), np.array(places), np.array(starts), 0.25**lengths)
+        return cls(_bits(list(number), width), np.array(places), np.array(starts), 0.25**lengths)
 
     def variances(self, bases: Sequence[int]) -> FloatArray:
         """The error variance of each itemset by least squares, in variances of a bin; infinite where none has it."""
-        precisions = np.zeros(len(self.masks))
-        for basis in bases:
-            told = 0.5 ** basis.bit_count()
-            precisions += [0.0 if mask & ~basis else told for mask in self.masks]
+        members = _bits(bases, self.items.shape[1])
+        inside = self.items @ (1 - members).T == 0
         with np.errstate(divide="ignore"):
-            spreads = 1 / precisions
+            spreads = 1 / (inside @ 0.5 ** members.sum(axis=1, dtype=np.float64))
         return np.asarray(self.shares * np.add.reduceat(spreads[self.places], self.starts))
+
+
+def _bits(masks: Sequence[int], width: int) -> NDArray[np.float32]:
+    """A row a mask, with 1 for each of its bits, of which there are so many."""
+    size = -(-width // 8)
+    octets = np.frombuffer(b"".join(mask.to_bytes(size, "little") for mask in masks), dtype=np.uint8)
+    bits = np.unpackbits(octets.reshape(len(masks), size), axis=1, count=width, bitorder="little")
+    return bits.astype(np.float32)
 
 
 def cover_variance(itemsets: Sequence[Itemset], bases: Sequence[Itemset]) -> float:
@@ -166,4 +173,4 @@ def cover_variance(itemsets: Sequence[Itemset], bases: Sequence[Itemset]) -> flo
         return np.inf
     bit = {item: 1 << place for place, item in enumerate({item for found in (*itemsets, *bases) for item in found})}
     masks, covers = ([sum(bit[item] for item in found) for found in group] for group in (itemsets, bases))
-    return float(np.mean(Coefficients.of(masks).variances(covers)))
+    return float(np.mean(Coefficients.of(masks, len(bit)).variances(covers)))

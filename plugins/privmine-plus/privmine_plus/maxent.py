@@ -16,7 +16,7 @@ from attrs import frozen
 
 from privmine.api import FloatArray
 
-_ITERATIONS = 30
+_ITERATIONS = 18
 _CONVERGED = 1e-6
 # What a state must weigh to be kept: less changes no count that matters.
 _NEGLIGIBLE = 1e-9
