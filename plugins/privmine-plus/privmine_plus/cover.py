@@ -22,10 +22,10 @@ _MAY_WELL = -2.2
 
 #: What counts and intervals rest on, for the receipt.
 NOTES = (
-    "Counts from bins are unbiased. The other counts are posterior means, because each transaction was counted only in "
-    "part. Their intervals are no guarantee: they rest on a prior for counts, and they assume that what was not "
-    "counted is spread about evenly over the itemsets. Some itemsets of three and more items may be guessed from the "
-    "counts of their subsets; their intervals are wide.",
+    "Precise counts are those that were measured; counts of bins are unbiased. The other counts are posterior means. "
+    "Where each transaction was counted only in part, intervals are no guarantee: they rest on a prior for counts, and "
+    "they assume that what was not counted is spread about evenly over the itemsets. Some itemsets of three and more "
+    "items may be guessed from the counts of their subsets; their intervals are wide.",
 )
 
 

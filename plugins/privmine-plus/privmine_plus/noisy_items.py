@@ -38,7 +38,7 @@ _WANTED_ERROR, _BORNE_ERROR = 0.3, 0.45
 
 
 def fewest_items(request: Request) -> int:
-    """So many items that have one itemset more than is wanted, if there are as many: a public number."""
+    """One item more than the fewest that have as many itemsets as are wanted, if there are as many: a public number."""
     most = min(MOST_ITEMS, len(request.public.universe))
     enough = 1
     while enough < most and itemset_count(enough, request.max_length) < request.k:

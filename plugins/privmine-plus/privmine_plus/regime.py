@@ -33,7 +33,7 @@ class Threshold:
     Attributes:
         theta: the noisy support of the k-th itemset, at least the scale of its noise.
         theta_scale: the scale of that noise.
-        total: the noisy number of transactions, at least `theta`.
+        total: the noisy number of transactions, at least `theta`; or the public one.
         total_law: the noise in the number of transactions; None where it is public.
     """
 
