@@ -46,13 +46,15 @@ class FirstFitBases:
         found = None if threshold is None else beliefs_of(request, threshold, answers)
         if threshold is None or found is None:
             named = (*((item,) for item in elements.items), *elements.itemsets)
-            return BasisSet(bases=best_cover(named, power=growth(request)), candidates=tuple(dict.fromkeys(named)))
+            return BasisSet(
+                bases=best_cover(named, power=growth(request)).bases, candidates=tuple(dict.fromkeys(named))
+            )
         # The whole budget buys bins of w bases noise of w^power scales; more bases than this are never precise.
         power = growth(request)
         most = int((PRECISE * threshold.theta / deviation(scale_at(request, 1))) ** (1 / power))
         wanted = [found.itemsets[place] for place in worth_counting(found, request.k).tolist()]
-        bases = best_cover(wanted, min(most, _MOST_BASES), power)
-        return BasisSet(bases=bases, candidates=found.itemsets, notes=NOTES + doubts(threshold))
+        cover = best_cover(wanted, min(most, _MOST_BASES), power)
+        return BasisSet(bases=cover.bases, candidates=found.itemsets, notes=NOTES + doubts(threshold))
 
 
 def worth_counting(found: Beliefs, k: int) -> IntArray:
@@ -61,7 +63,20 @@ def worth_counting(found: Beliefs, k: int) -> IntArray:
     return places[in_public_order([found.itemsets[place] for place in places.tolist()], found.means()[places])]
 
 
-def best_cover(itemsets: Sequence[Itemset], most: int = _MOST_BASES, power: float = 1.0) -> tuple[Itemset, ...]:
+@frozen
+class Cover:
+    """Bases that cover some itemsets.
+
+    Attributes:
+        bases: none where too many would be needed.
+        variance: the mean error variance of the itemsets, in variances of a bin's noise.
+    """
+
+    bases: tuple[Itemset, ...] = ()
+    variance: float = np.inf
+
+
+def best_cover(itemsets: Sequence[Itemset], most: int = _MOST_BASES, power: float = 1.0) -> Cover:
     """The cover of least mean error variance among those of all lengths; none where all have too many bases.
 
     Args:
@@ -72,23 +87,25 @@ def best_cover(itemsets: Sequence[Itemset], most: int = _MOST_BASES, power: floa
     # The longest first, and of those the first: a basis is opened by what it must be long for.
     wanted = sorted(dict.fromkeys(itemset for itemset in itemsets if itemset), key=len, reverse=True)
     if not wanted or len(wanted) > _MOST_ITEMSETS or most < 1:
-        return ()
+        return Cover()
     items = sorted({item for itemset in wanted for item in itemset})
     bit = {item: 1 << place for place, item in enumerate(items)}
     masks = [sum(bit[item] for item in itemset) for itemset in wanted]
     known = Coefficients.of(masks, len(items))
-    best: tuple[float, list[int]] | None = None
+    best: tuple[float, float, list[int]] | None = None
     # Where long bases are too many, shorter ones are so too.
     for limit in range(DEFAULT_LIMIT, min(max(3, len(wanted[0])), DEFAULT_LIMIT) - 1, -1):
         bases = _first_fit([mask for mask in masks if mask.bit_count() <= limit], limit, most)
         if bases is None:
             break
-        error = float(len(bases) ** (2 * power) * np.mean(known.variances(bases)))
+        variance = float(np.mean(known.variances(bases)))
+        error = len(bases) ** (2 * power) * variance
         if best is None or error < best[0]:
-            best = error, bases
+            best = error, variance, bases
     if best is None:
-        return ()
-    return tuple(tuple(item for item in items if bit[item] & basis) for basis in best[1])
+        return Cover()
+    _, variance, bases = best
+    return Cover(tuple(tuple(item for item in items if bit[item] & basis) for basis in bases), variance)
 
 
 def _first_fit(masks: Sequence[int], limit: int, most: int) -> list[int] | None:

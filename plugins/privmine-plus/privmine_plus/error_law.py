@@ -38,4 +38,5 @@ class ErrorLaw:
 
     def half_widths(self, levels: Sequence[float]) -> list[float]:
         """The half-widths of several intervals."""
-        return [_STRETCH * self.deviation * width for width in _normal_widths(tuple(levels))]
+        deviation = _STRETCH * self.deviation
+        return [deviation * width for width in _normal_widths(tuple(levels))]

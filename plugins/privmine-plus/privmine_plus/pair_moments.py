@@ -25,7 +25,7 @@ from privmine.api import (
 from privmine_plus.bin_estimates import estimates
 from privmine_plus.bins_and_model import joined_counts
 from privmine_plus.budget import TOTAL_SHARE, affordable, price, scale_at
-from privmine_plus.cover import best_cover, cover_variance
+from privmine_plus.cover import Cover, best_cover
 from privmine_plus.pair_model import FEW_STATES, STATES, PairModel
 from privmine_plus.regime import MOST_ITEMS
 
@@ -126,14 +126,14 @@ class PairMoments:
         longest = request.max_length
         found = model.top(round(_COVERED * request.k), longest)
         # As for noise that grows with the number of bases: long bases tell of itemsets that the model does not suggest.
-        bases = best_cover(found)
-        if bases and _precise(request, curator, model.supports(found[: request.k])[-1], found, bases):
-            return joined_counts(model, estimates(curator.measure(BinCounts(bases))), found, request.k, longest)
-        if not bases:
+        cover = best_cover(found)
+        if cover.bases and _precise(request, curator, model.supports(found[: request.k])[-1], cover):
+            return joined_counts(model, estimates(curator.measure(BinCounts(cover.bases))), found, request.k, longest)
+        if not cover.bases:
             return _wanted_counts(request, basis, fitted(items, totals, [first, _moments(items, curator)]))
         second = _moments(items, curator, price(request, affordable(request, curator) * (1 - _CHECK_PART)))
         model = fitted(items, totals, [first, second])
-        checked = estimates(curator.measure(BinCounts(telling(bases, found))))
+        checked = estimates(curator.measure(BinCounts(telling(cover.bases, found))))
         return joined_counts(model, checked, model.top(request.k, longest), request.k, longest)
 
 
@@ -145,12 +145,10 @@ def telling(bases: tuple[Itemset, ...], itemsets: list[Itemset]) -> tuple[Itemse
     return tuple(bases[place] for place in sorted(order[:_CHECK_BASES]))
 
 
-def _precise(
-    request: Request, curator: Curator, support: float, found: list[Itemset], bases: tuple[Itemset, ...]
-) -> bool:
-    """Whether the bins of bases promise errors of the itemsets that are small against the k-th support."""
-    scale = scale_at(request, affordable(request, curator), len(bases))
-    return 2 * scale**2 * cover_variance(found, bases) < (_PRECISE * support) ** 2
+def _precise(request: Request, curator: Curator, support: float, cover: Cover) -> bool:
+    """Whether the bins of a cover promise errors of its itemsets that are small against the k-th support."""
+    scale = scale_at(request, affordable(request, curator), len(cover.bases))
+    return 2 * scale**2 * cover.variance < (_PRECISE * support) ** 2
 
 
 def _moments(items: Itemset, curator: Curator, cost: Cost | None = None) -> Measurement:
