@@ -214,13 +214,15 @@ class MemoryStore(Store):
     ) -> bitmaps.Contained:
         """Which of the itemsets each transaction of a window contains.
 
-        It is asked twice: for the histogram, then for the supports that are bounded by it.
+        It is asked twice: for the histogram, then for the supports that are bounded by it. What is kept is that of all
+        transactions: windows are alike in size, and one that stood for another would count its transactions twice.
         """
         wanted = tuple(itemsets)
         known, found = self._asked
-        if found is None or known != wanted or len(found.held) != count:
+        whole = count == self.count()
+        if found is None or known != wanted or not whole:
             found = bitmaps.Contained.of(words, members, count)
-            if self._memory_limit is None:
+            if whole and self._memory_limit is None:
                 self._asked = wanted, found
         return found
 
