@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from privmine.errors import BudgetError, ContractError, InputError, QueryError
 from privmine.exact import exact
-from privmine.model import IntArray, Public, read_only
+from privmine.model import IntArray, Itemset, Public, read_only
 from privmine.noise.protocol import NoiseSource, NoisyTopSource, SetSource, Tail
 from privmine.privacy.cost import Charge, Cost, Meter
 from privmine.privacy.definition import Definition
@@ -165,7 +165,7 @@ class Curator:
         """Select a set of n candidates in one draw; arguments as for `choose`.
 
         A set weighs less the larger its gap: the largest score outside less the smallest inside. The chosen
-        candidates are in the order of the candidates, not of their scores.
+        candidates are in the order of their names, by length and then by items.
         """
         definition, noise = self._access.definition, self._access.noise
         if not isinstance(noise, SetSource):
@@ -177,9 +177,8 @@ class Curator:
         def rate_for(sensitivity: Sensitivity, price: Cost, _: int) -> Fraction:
             return definition.rate_for(sensitivity.of_gap, price, 1)
 
-        return self._choose(
-            query, n, cost, "exponential mechanism, 1 draw of a set of {}".format, rate_for, noise.select_set
-        )
+        told = "exponential mechanism, 1 draw of a set of {}".format
+        return self._choose(query, n, cost, told, rate_for, noise.select_set, ordered=True)
 
     def _choose(
         self,
@@ -189,6 +188,8 @@ class Curator:
         mechanism: Callable[[int], str],
         factor_for: Callable[[Sensitivity, Cost, int], Fraction],
         draw: Callable[[IntArray, int, Fraction, Tail | None], IntArray],
+        *,
+        ordered: bool = False,
     ) -> Selection:
         self._require_query(query)
         n = min(operator.index(n), query.size)
@@ -203,7 +204,9 @@ class Curator:
             scores = query.scores(self._access.store)
             unlisted = scores.tail.size if scores.tail else 0
             values = whole_numbers(scores.values, query.size - unlisted)
-            return tuple(self._names(query, scores, draw(values, n, factor, scores.tail)))
+            names = self._names(query, scores, draw(values, n, factor, scores.tail))
+            # The order in which a query lists candidates may be that of their scores, which nobody has paid for.
+            return tuple(sorted(names, key=_by_name) if ordered else names)
 
         answer = Selection(query, guarded(query.name, chosen), self._stage)
         self._access.answers.append(answer)
@@ -277,6 +280,11 @@ class Curator:
     def _charge(self, query: Query, mechanism: str, cost: Cost, verified: bool, noise: Noise | None = None) -> None:
         charge = Charge(self._stage, self._component, query.name, mechanism, cost, verified, noise)
         self._access.meter.charge(charge, self._limit)
+
+
+def _by_name(candidate: Candidate) -> tuple[int, Itemset]:
+    """Where a candidate stands among others, whatever the data: by length, then by items; numbers by size."""
+    return (0, (candidate,)) if isinstance(candidate, int) else (len(candidate), candidate)
 
 
 def one_by_one(mechanism: str) -> Callable[[int], str]:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import traceback
 from fractions import Fraction
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -127,6 +128,17 @@ def test_the_members_of_a_set_come_in_the_order_of_the_candidates() -> None:
     curator = make_curator(make_access(SimulatedNoise(0)))
     sets = {curator.choose_set(ItemSupports(3), 2, cost(1, 100)).chosen for _ in range(60)}
     assert sets == {((0,), (1,)), ((0,), (2,)), ((1,), (2,))}
+
+
+@pytest.mark.parametrize("more", [0, 1])
+def test_the_members_of_a_set_do_not_come_as_a_query_lists_them(more: int) -> None:
+    """`TruncatedSupports` lists candidates by their exact supports, and those below its floor not at all."""
+    baskets = [[0]] * 5 + [[1]] * 5 + [[1]] * more
+    query = TruncatedSupports(k=3, max_length=1, item_count=4, gamma=100, explicit_limit=10)
+    store = Transactions.from_lists(baskets, range(4)).store
+    curator = make_curator(evolve(make_access(SimulatedNoise(0)), store=store))
+    sets = {curator.choose_set(query, 3, cost(1, 1000)).chosen for _ in range(60)}
+    assert sets == set(combinations([(0,), (1,), (2,), (3,)], 3))
 
 
 def test_choosing_none_is_free() -> None:

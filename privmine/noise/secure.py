@@ -97,11 +97,17 @@ class SecureNoise:
         return _measure(_laplace_measurement, values, rounded_up(scale))
 
     def gaussian(self, values: IntArray, variance: Fraction) -> IntArray:
-        """Add independent discrete Gaussian noise, Pr[x] ∝ e^(−x²/(2·variance)), to each value."""
+        """Add independent discrete Gaussian noise, Pr[x] ∝ e^(−x²/(2·variance)), to each value.
+
+        Privacy: σ is rounded up to a float whichever sampler draws. Where items are private, how many occur is so as
+        well, and noise that depended on it would tell of it, however little.
+        """
         values = np.clip(_checked(values, variance, "variance"), -LARGEST_VALUE, LARGEST_VALUE)
-        if values.size > LONGEST_FOR_OPENDP and SMALLEST_VARIANCE <= variance <= LARGEST_VARIANCE:
-            return values + discrete_gaussian(values.size, variance).reshape(values.shape)
-        return _measure(_gaussian_measurement, values, root_rounded_up(variance))
+        scale = root_rounded_up(variance)
+        drawn = Fraction(scale) ** 2
+        if values.size > LONGEST_FOR_OPENDP and SMALLEST_VARIANCE <= drawn <= LARGEST_VARIANCE:
+            return values + discrete_gaussian(values.size, drawn).reshape(values.shape)
+        return _measure(_gaussian_measurement, values, scale)
 
     def select(self, scores: IntArray, n: int, rate: Fraction, tail: Tail | None = None) -> IntArray:
         """Draw n candidates without replacement, each with weight e^(rate·score), exactly."""

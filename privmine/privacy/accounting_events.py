@@ -3,12 +3,16 @@
 Each charge becomes an event that costs at least what the charge does, so that an accountant of that library never
 states less than it should. It may state less than privmine's receipt, since it composes more tightly.
 
-| charge | event |
-|---|---|
-| Laplace noise | `LaplaceDpEvent`, scale divided by sensitivity |
-| Gaussian noise | `GaussianDpEvent`, standard deviation divided by sensitivity |
-| another mechanism under pure ε | `RandomizedResponseDpEvent` of two buckets, which dominates all that is ε-private |
-| another mechanism under zCDP | `ZCDpEvent` |
+| charge under | event | accountant |
+|---|---|---|
+| pure ε | `DiscreteLaplaceDpEvent` of sensitivity 1, which dominates all that is ε-private | `PLDAccountant` |
+| zCDP | `ZCDpEvent` | `RdpAccountant` |
+
+The events of continuous noise would state too little. Discrete Laplace noise of scale 1/ε on a count multiplies each
+probability by e^ε or e^(−ε), and by nothing between: no other ε-private mechanism tells more, and continuous noise
+tells less. Discrete Gaussian noise has Rényi divergences that are no larger than those of continuous noise, but at some
+ε a larger δ. `RandomizedResponseDpEvent` compares an answer with no answer under `NeighboringRelation.REPLACE_SPECIAL`,
+so that it costs less than its ε.
 
 The accountant must be one for `NeighboringRelation.REPLACE_SPECIAL`: one unit comes or goes.
 
@@ -19,13 +23,13 @@ the δ of the accountant.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from math import exp, inf, nextafter, sqrt
+from math import inf, nextafter
 from typing import Any
 
 from privmine.privacy.cost import Charge
 
 _MODULE = "dp_accounting.dp_event"
-_STEPS = 4  # of floating point, more than the few operations here can be off
+_STEPS = 4  # of floating point, more than a conversion can be off
 
 
 def accounting_event(charges: Iterable[Charge]) -> dict[str, Any]:
@@ -37,15 +41,10 @@ def accounting_event(charges: Iterable[Charge]) -> dict[str, Any]:
 
 
 def _of(charge: Charge) -> dict[str, Any]:
-    amount, kind = float(charge.cost.amount), charge.noise.distribution if charge.noise else ""
+    amount = _moved(float(charge.cost.amount), inf)
     if charge.cost.definition.field == "rho":
-        if "gaussian" in kind:
-            return _event("GaussianDpEvent", noise_multiplier=_moved(1 / sqrt(2 * amount), 0.0))
-        return _event("ZCDpEvent", rho=_moved(amount, inf), xi=0.0)
-    if "laplace" in kind:
-        return _event("LaplaceDpEvent", noise_multiplier=_moved(1 / amount, 0.0))
-    kept = _moved(2 / (exp(min(amount, 700.0)) + 1), 0.0)
-    return _event("RandomizedResponseDpEvent", noise_parameter=kept, num_buckets=2)
+        return _event("ZCDpEvent", rho=amount, xi=0.0)
+    return _event("DiscreteLaplaceDpEvent", noise_parameter=amount, sensitivity=1)
 
 
 def _event(name: str, **parameters: Any) -> dict[str, Any]:

@@ -226,7 +226,13 @@ class ZCDP(Definition):
         Steinke 2016, Proposition 1.9). Naming an item that only one unit has is counted in δ once: the two databases
         are both compared with what they have in common. docs/private-items.md has the proof.
         """
-        return Guarantee(epsilon_of(4 * total.amount if replaced else total.amount, self._noise_delta), self.delta)
+        return Guarantee(
+            epsilon_of((self.of_replaced(total) if replaced else total).amount, self._noise_delta), self.delta
+        )
+
+    def of_replaced(self, total: Cost) -> Cost:
+        """The ρ of a total where one unit replaces another."""
+        return 4 * total
 
     def price(self, total: Cost) -> dict[str, Any]:
         """ρ, which adds up with that of other releases, and the part of δ for private items, which adds up too."""

@@ -13,6 +13,7 @@ from typing import Any
 from attrs import frozen
 
 from privmine.errors import InputError
+from privmine.ledger.entries import RHO
 from privmine.privacy import ZCDP, PureDP, Receipt
 from privmine.privacy.cost import UNSPENT
 from privmine.privacy.definition import Definition
@@ -75,7 +76,7 @@ def disclosure_of(books: Books) -> Disclosure:
             "deployment": {
                 "basic": _basic(paid),
                 "dp_variant": _variant(paid.named),
-                "privacy_loss": _privacy_loss(receipt, account),
+                "privacy_loss": _privacy_loss(paid.named, account),
                 "deployment_model": _model(account),
                 "accounting": _accounting(paid, account),
                 "implementation": _implementation(receipt),
@@ -123,7 +124,10 @@ def _variant(named: NamedRelease) -> dict[str, Any]:
     )
     public = "\n".join(f"- {sentence}" for sentence in receipt.assumptions)
     return {
-        "variant_name": _VARIANTS.get(type(receipt.definition), _asked("Which variant of the registry is this?")),
+        # To name an item that one unit alone has is an exception of its own, so that no ρ states all.
+        "variant_name": "Approximate DP"
+        if named.has_private_items
+        else _VARIANTS.get(type(receipt.definition), _asked("Which variant of the registry is this?")),
         "data_domain": (
             "Any number of sets of items. Which items occur is private: those in the product were found under noise."
             if named.has_private_items
@@ -134,14 +138,16 @@ def _variant(named: NamedRelease) -> dict[str, Any]:
     }
 
 
-def _privacy_loss(receipt: Receipt, account: Account | None) -> dict[str, Any]:
+def _privacy_loss(named: NamedRelease, account: Account | None) -> dict[str, Any]:
+    receipt = named.receipt
     unit = receipt.unit or Unit()
-    worth, zcdp = receipt.guarantee, isinstance(receipt.definition, ZCDP)
+    worth, definition = receipt.guarantee, receipt.definition
     parameters: dict[str, Any] = {"epsilon": float(worth.epsilon)}
     if worth.delta is not None:
         parameters["delta"] = float(worth.delta)
-    if zcdp:
-        parameters["rho"] = float(receipt.cost.amount)
+    if isinstance(definition, ZCDP) and not named.has_private_items:
+        rho = definition.of_replaced(receipt.cost) if receipt.n_public else receipt.cost
+        parameters["rho"] = float(rho.amount)
     details = f"{receipt.definition.name}, {worth}; cost {receipt.cost}, in {charges_text(receipt.charges)}."
     if account is not None:
         total = Guarantee(account.whole.total_epsilon, account.whole.total_delta)
@@ -189,6 +195,7 @@ def _accounting(paid: Paid, account: Account | None) -> dict[str, Any]:
         f"- {charge.cost}: {charge.stage} ({charge.component}), {charge.query}" for charge in receipt.charges
     )
     across = paid.words if account is None else f"{paid.words} A ledger refuses what would exceed the total."
+    summed = "ρ is summed" if account is not None and account.whole.composition == RHO else "ε and δ are summed"
     notes = "\n".join(f"- {note}" for note in receipt.notes)
     done = (
         "Counts are put together from noisy answers, the largest are listed, supports are kept within 0 and 1, and "
@@ -198,7 +205,7 @@ def _accounting(paid: Paid, account: Account | None) -> dict[str, Any]:
         "post_processing": f"{done}\n{notes}" if notes else done,
         "composition": (
             f"Sequential, also where a step depends on earlier answers: the costs of all steps are summed.\n{steps}\n"
-            f"Across releases: ε and δ are summed. {across}"
+            f"Across releases: {summed}. {across}"
         ),
     }
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from privmine.privacy import Receipt
 from privmine.privacy.cost import UNSPENT
+from privmine.privacy.definition import ZCDP
 from privmine.privacy.unit import Unit
 from privmine.report.contents import Contents
 from privmine.report.markup import Html, element, grid, listing, paragraph, part_of_release, section
@@ -31,10 +34,17 @@ def unit(contents: Contents) -> Html:
     ]
     if any((receipt.unit or Unit()).is_transaction for receipt in receipts if receipt.private):
         sentences.append(
-            "Where one transaction is protected, a person with m of them is protected with m times ε. If people have "
-            "more than one, that is not a promise to a person."
+            f"Where one transaction is protected, a person with m of them is protected with {_of_many(receipts)}. If "
+            "people have more than one, that is not a promise to a person."
         )
     return section("unit", table, listing(sentences))
+
+
+def _of_many(receipts: Iterable[Receipt]) -> str:
+    """What m of those who are protected lose together."""
+    if not any(isinstance(receipt.definition, ZCDP) for receipt in receipts):
+        return "m times ε"
+    return "m times ε, and where there is a δ with m² times ρ, which is worth more than m times ε at that δ"
 
 
 def _change(receipt: Receipt) -> str:
@@ -174,7 +184,7 @@ def not_protected(contents: Contents) -> Html:
         "if that person had never been in the data.",
         "That a release of this data was made, when, by whom, and what was asked for.",
         "Which items exist, unless the list is private (see part 6).",
-        "Groups: m units together have m times ε.",
+        f"Groups: m units together have {_of_many(paid.named.receipt for paid in contents.paid)}.",
         "The exact data itself, where it lies.",
         "What is published about the same people by other means.",
         "Whether a query of the data's reader succeeds, and how long a run takes (see part 10).",

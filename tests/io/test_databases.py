@@ -2,9 +2,12 @@
 
 import gzip
 import sqlite3
+import stat
 import subprocess
 import sys
+import tempfile
 from contextlib import closing
+from pathlib import Path
 
 import duckdb
 import pyarrow as pa
@@ -319,6 +322,22 @@ def test_a_query_writes_no_file(tmp_path, monkeypatch, database):
         copy = "with x as (copy (select 1) to 'stolen.csv') select 1 as order_id, 'a' as product from x"
         refused("one select|says:|fails", sql=copy, database=database)
         assert set(tmp_path.iterdir()) == before
+
+
+def test_what_does_not_fit_into_memory_lies_where_nobody_else_looks(tmp_path, monkeypatch):
+    """DuckDB would make a folder that all may read, where the process runs. Ours goes with the process."""
+    path = tmp_path / "shop.duckdb"
+    duckdb.connect(str(path)).close()
+    monkeypatch.chdir(tmp_path)
+    asked = {"sql": "select 1 as o, current_setting('temp_directory') as i", "transaction": "o", "item": "i"}
+    for database in (None, path):
+        (folder,) = pm.read(database=database, layout="long", **asked).universe.labels.tolist()
+        assert stat.S_IMODE(Path(folder).stat().st_mode) == 0o700
+        assert Path(folder).parent == Path(tempfile.gettempdir())
+    code = f"import privmine as pm; print(pm.read(layout='long', **{asked!r}).universe.labels[0])"
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, capture_output=True, timeout=60, check=True, text=True)
+    assert not Path(done.stdout.strip()).exists()
 
 
 def test_a_table_of_duckdb_by_its_whole_name(tmp_path):

@@ -22,6 +22,13 @@ def test_the_largest_are_those_of_the_estimates_where_there_are_any() -> None:
     assert plain != estimated
 
 
+def test_ties_do_not_go_by_the_order_in_which_counts_come() -> None:
+    """That may be the order of the data; here it is the opposite of the public one."""
+    found = NoisyCounts([(1, 2), (0, 2), (0, 1), (2,), (1,), (0,)], [5.0] * 6, [1.0] * 6, 20, 1)
+    assert found.top(9) == [5, 4, 3, 2, 1, 0]
+    assert found.top(4) == [5, 4, 3, 2]
+
+
 @pytest.mark.parametrize("estimates", [[1.0], [True, False, True, True], [1.0] * 5])
 def test_estimates_are_one_number_an_itemset(estimates: list[float]) -> None:
     """Neither fewer nor more, and no truth values."""

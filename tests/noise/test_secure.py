@@ -89,6 +89,25 @@ def test_what_is_asked_for_is_added(size, assert_fits):
     assert_fits(draws, gaussian_probabilities(6.25, 30))
 
 
+def test_gaussian_noise_does_not_depend_on_how_many_values_there_are(monkeypatch):
+    """How many items occur may be private: both samplers draw with one σ, to the last digit."""
+    asked = []
+
+    def opendp(make, values, scale):
+        asked.append(Fraction(scale) ** 2)
+        return values
+
+    def vectorised(size, variance):
+        asked.append(variance)
+        return np.zeros(size, dtype=np.int64)
+
+    monkeypatch.setattr(secure, "_measure", opendp)
+    monkeypatch.setattr(secure, "discrete_gaussian", vectorised)
+    for size in (LONGEST_FOR_OPENDP, LONGEST_FOR_OPENDP + 1):
+        SecureNoise().gaussian(np.zeros(size, dtype=np.int64), Fraction(1, 3))
+    assert asked[0] == asked[1] > Fraction(1, 3)
+
+
 @pytest.mark.parametrize("size", [10, LONG])
 @pytest.mark.parametrize("noise", ["laplace", "gaussian"])
 def test_tiny_scale_gives_almost_no_noise(noise, size):

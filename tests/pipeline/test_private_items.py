@@ -74,6 +74,10 @@ def test_labels_are_numbers_if_those_that_were_found_are() -> None:
     beside = pm.mine(pm.read([*numbers, RARE], items="private"), k=7, epsilon=4, delta=DELTA)
     for release in (plain, beside):
         assert {item for row in release for item in row.items} == {1, 3, 20}
+        # As texts 20 comes before 3, so that a count could end up with the other's name.
+        counts = {row.items: row.count for row in release}
+        for items, exact in {(20,): 4000, (1,): 2000, (3,): 2000, (1, 20): 2000}.items():
+            assert counts[items] == pytest.approx(exact, abs=500)
 
 
 def test_nothing_is_told_of_an_item_that_is_not_found() -> None:

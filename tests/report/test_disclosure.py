@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from report_releases import orders
 
 import privmine as pm
 from privmine.errors import InputError
+from privmine.privacy.conversion import epsilon_of
 from privmine.report.disclosure import NO_DATE, OPEN, Disclosure, disclosure_of
 from privmine.report.paid import NamedRelease, books_of
 
@@ -101,6 +103,34 @@ def test_delta_and_a_published_number_are_told(customers) -> None:
     assert "published without noise" in made["dp_variant"]["unprotected_quantities"]
     assert made["privacy_loss"]["privacy_parameters"]["epsilon"] == 2.0
     assert "replacing" in made["privacy_loss"]["privacy_unit_details"]
+
+
+def test_rho_is_that_of_the_neighbours_that_are_stated() -> None:
+    """Where one transaction replaces another, ρ counts four times, as in ε."""
+    baskets = pm.read([["bread", "milk"], ["tea"]] * 500, items=["bread", "milk", "tea"])
+    release = pm.mine(baskets, k=3, epsilon=1, delta="1e-6", n_public=True)
+    loss = read(draft(release))["privacy_loss"]
+    assert "replacing" in loss["privacy_unit_details"]
+    parameters = loss["privacy_parameters"]
+    assert parameters["rho"] == float(4 * release.receipt.cost.amount)
+    assert epsilon_of(Fraction(parameters["rho"]), Fraction("1e-6")) == pytest.approx(parameters["epsilon"], rel=1e-8)
+
+
+def test_private_items_are_no_zero_concentrated_privacy() -> None:
+    """A name that one customer alone has comes out with a probability that no ρ has."""
+    baskets = pm.read([["bread", "milk"], ["tea"]] * 500, items="private")
+    made = read(draft(pm.mine(baskets, k=3, epsilon=1, delta="1e-6")))
+    assert made["dp_variant"]["variant_name"] == "Approximate DP"
+    assert set(made["privacy_loss"]["privacy_parameters"]) == {"epsilon", "delta"}
+
+
+@pytest.mark.parametrize(("composition", "words"), [("rho", "ρ is summed"), ("sums", "ε and δ are summed")])
+def test_what_a_ledger_sums_is_told(composition: str, words: str, tmp_path: Path) -> None:
+    """A budget with a δ adds up ρ unless it was opened otherwise."""
+    ledger = pm.Ledger(tmp_path / "budget.db")
+    ledger.init("orders", 2, "1e-5", composition=composition, unit="customer_id")
+    release = pm.mine(orders(), k=3, epsilon=1, delta="1e-6", ledger=ledger, dataset="orders")
+    assert f"Across releases: {words}." in read(draft(release, tmp_path / "budget.db"))["accounting"]["composition"]
 
 
 @pytest.mark.parametrize("version", ["version1", "version3"])

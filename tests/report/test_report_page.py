@@ -192,6 +192,16 @@ def test_delta_is_told(tmp_path) -> None:
     assert "Where there is a δ" in page.part("odds")
 
 
+@pytest.mark.parametrize(("delta", "words"), [(None, "m times ε."), ("1e-6", "with m² times ρ")])
+def test_what_is_promised_to_many_depends_on_the_definition(delta: str | None, words: str, tmp_path) -> None:
+    """The ε of m² times ρ is larger than m times that of ρ."""
+    file = tmp_path / "release.json"
+    pm.mine([["bread", "milk"], ["tea"]] * 500, k=3, epsilon=1, delta=delta).save(file)
+    page = page_of(file)
+    assert words in page.part("not-protected")
+    assert ("with m² times ρ" in page.part("unit")) is (delta is not None)
+
+
 def test_odds_and_counts_are_those_of_the_release(page: Page, customers) -> None:
     """Every row of the tables, cell by cell: beliefs from the least to the highest, and which counts are clear."""
     assert "Where there is a δ" not in page.part("odds")

@@ -204,6 +204,18 @@ def test_bounded_supports_with_few_bitmaps_in_memory(rows, itemsets, weights):
         assert store_of(rows).bounded_supports(itemsets, table).tolist() == bounded(rows, itemsets, weights)
 
 
+@pytest.mark.parametrize("last", [8, 5])
+def test_windows_of_equal_size_are_counted_each(last, monkeypatch):
+    """Of three windows of transactions the first one must not stand for the others, however often they are asked."""
+    monkeypatch.setattr(memory, "_BITMAP_BYTES", 8)
+    rows = [[0]] * 8 + [[0, 1]] * 8 + [[0, 1, 2]] * last
+    itemsets = [(0,), (0, 1), (0, 1, 2), (3,), (4,)]  # bitmaps of five items have room for 8 transactions
+    store, weights = store_of(rows), np.array([0, 6, 3, 2])
+    for _ in range(2):
+        assert store.held_counts(itemsets, 3).tolist() == [0, 8, 8, last]
+        assert store.bounded_supports(itemsets, weights).tolist() == bounded(rows, itemsets, weights.tolist())
+
+
 @untimed
 @given(rows=transactions, itemsets=some_itemsets, weights=any_weights)
 def test_bounded_supports_of_any_store(rows, itemsets, weights):

@@ -34,6 +34,7 @@ from privmine.api import (
 )
 from privmine.audit.cases import Case
 from privmine.audit.replay import replay
+from privmine.noise.simulated import SimulatedNoise
 
 #: More than the 20 items up to which the universe alone decides.
 ITEMS = 24
@@ -85,6 +86,43 @@ def test_the_method_depends_on_data_through_noisy_answers_only():
     assert not findings(near_the_gate)
     sparse = {"select_elements": "bounded-levels", "construct_basis": "first-fit", "reconstruct_counts": "refine"}
     assert not findings(**sparse)
+
+
+class Deaf(SimulatedNoise):
+    """Answers without hearing what the data says, so that whatever differs was decided by exact data."""
+
+    def __init__(self, seed):
+        super().__init__(seed)
+        self._drawn = np.random.default_rng(seed)
+
+    def add(self, values, noise):
+        """Numbers of any size."""
+        return self._drawn.uniform(0, 3000) * self._drawn.uniform(0, 1, len(values))
+
+    def select(self, scores, n, rate, tail=None):
+        """Any candidates."""
+        return self._drawn.permutation(len(scores))[:n]
+
+    def select_set(self, scores, n, rate, tail=None):
+        """Any set."""
+        return np.sort(self.select(scores, n, rate))
+
+
+@pytest.mark.parametrize("options", [{"k": 40}, {"k": 40, "delta": "1e-6"}, {"theta": "0.1", "k_max": 50}], ids=str)
+def test_the_same_answers_give_the_same_release_of_any_data(options):
+    """Neighbours differ too little to be on both sides of a gate by exact counts; these differ in everything."""
+    data = [[], [[]] * 7, [[*range(8)]] * 3000, [[row % ITEMS, 7 * row % ITEMS] for row in range(500)]]
+    regimes = set()
+    for seed in range(8):
+        releases = [
+            Pipeline("plus").run(Transactions.from_lists(rows, range(ITEMS)), epsilon=1, noise=Deaf(seed), **options)
+            for rows in data
+        ]
+        for release in releases:
+            assert release.receipt == releases[0].receipt
+            assert (release.itemsets, release.total) == (releases[0].itemsets, releases[0].total)
+        regimes.add(any("moments" in charge.query for charge in releases[0].receipt.charges))
+    assert regimes == {True, False}
 
 
 @frozen

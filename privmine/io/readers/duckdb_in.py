@@ -6,12 +6,16 @@ our words. In a notebook DuckDB shows both instead of returning or printing them
 
 from __future__ import annotations
 
+import atexit
+import os
 import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
+from shutil import rmtree
+from tempfile import mkdtemp
 from typing import Any
 
 from attrs import evolve
@@ -53,6 +57,7 @@ def duckdb_table(sql: str, path: Path | None, stack: ExitStack, asked: ReadOptio
 
     guarded = RowGuard("the query", complaint)
     config: dict[str, Any] = dict.fromkeys(("autoinstall_known_extensions", "python_enable_replacements"), "false")
+    config["temp_directory"] = _own_folder(os.getpid())
     opened = RowGuard(f"the database {path}", _cannot_open)
     connection = opened(lambda: duckdb.connect(str(path or ":memory:"), read_only=path is not None, config=config))
     stack.callback(connection.close)
@@ -73,6 +78,22 @@ def duckdb_table(sql: str, path: Path | None, stack: ExitStack, asked: ReadOptio
     table = evolve(table, guessed=reads.guessed, assumes=table.assumes + reads.assumes)
     stack.callback(table.close)
     return evolve(table, known=_said(table, asked, sql)) if from_contents else table
+
+
+@cache
+def _own_folder(process: int) -> str:
+    """Where DuckDB puts what does not fit into memory, one folder for a process.
+
+    Privacy: these are exact rows. By itself DuckDB makes a folder that anybody may read, where the process runs.
+    """
+    folder = mkdtemp(prefix="privmine-")
+
+    def remove() -> None:
+        if os.getpid() == process:  # a fork of it has what the process has, and ends first
+            rmtree(folder, ignore_errors=True)
+
+    atexit.register(remove)
+    return folder
 
 
 def relation_table(relation: Any, asked: ReadOptions) -> Table:
