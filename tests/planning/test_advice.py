@@ -132,6 +132,15 @@ def test_a_k_that_is_too_small_for_what_is_wanted_is_refused(baskets) -> None:
         pm.plan(k=2, wanted="find everything above 5 %", like=baskets, like_is_public=True)
 
 
+@pytest.mark.parametrize("k", [None, 1001])
+def test_more_itemsets_than_are_simulated_are_refused(k: int | None) -> None:
+    """So that an ε for the first of them is not said to find them all."""
+    alike = pm.Transactions.from_lists([range(11)] * 50)  # 2,047 itemsets, all in every basket
+    told = f"more than {k or 1000:,} itemsets"
+    with pytest.raises(InputError, match=told):
+        pm.plan(k=k, wanted="find everything above 90 %", like=alike, like_is_public=True)
+
+
 @pytest.mark.parametrize(
     ("asked", "told"),
     [
