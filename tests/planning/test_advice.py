@@ -32,20 +32,21 @@ def advised(baskets: pm.Transactions) -> pm.Plan:
 
 
 def test_a_forecast_is_what_runs_give(baskets) -> None:
-    """The share missed is that of the paper, over runs with the same seeds."""
+    """The share missed is that of the paper, and what is noise that of the verdict, over runs with the same seeds."""
     people = population_of(baskets, is_public=True, transactions=None, items=None, unit=Unit())
-    found = Simulator(people, {"privbasis": pm.Pipeline()}).forecast(Attempt("privbasis", 30, Fraction(1, 2)), 6, 6)
+    found = Simulator(people, {"privbasis": pm.Pipeline()}).forecast(Attempt("privbasis", 30, Fraction(3, 10)), 6, 6)
     top, _ = baskets.store.top_itemsets(30)
     shares, errors, unclear = [], [], []
     for seed in range(6):
-        release = pm.mine(baskets, 30, "0.5", simulate=True, seed=seed)
+        release = pm.mine(baskets, 30, "0.3", simulate=True, seed=seed)
         released = [tuple(sorted(found.items)) for found in release]
         shares.append(false_negative_rate(released, {tuple(itemset) for itemset in top}))
         errors += [row.count - exact for row, exact in zip(release, baskets.store.supports(released), strict=True)]
-        unclear.append(sum(row.count <= 1.96 * row.standard_error for row in release))
+        unclear.append(len(release) - release.verdict.above_zero)
     assert found.missed == pytest.approx(np.mean(shares))
     assert found.error == pytest.approx(np.sqrt(np.mean(np.square(errors))))
     assert found.unclear == pytest.approx(np.mean(unclear))
+    assert 0 < found.unclear < 30
     assert found.runs == 6
 
 
