@@ -154,6 +154,7 @@ def test_more_itemsets_than_are_simulated_are_refused(k: int | None) -> None:
         ({"k": 20, "epsilon": [1, 0], "transactions": 100}, "greater than 0"),
         ({"k": 20, "epsilon": 1, "like_is_public": True}, "like= is missing"),
         ({"k": 20, "epsilon": 1, "like": "zipf", "runs": 0}, "runs="),
+        ({"k": 20, "epsilon": 1, "like": "zipf", "runs": 1}, "at least 2"),
         ({"k": 20, "epsilon": 1, "like": "zipf", "transactions": 0}, "at least 1"),
         ({"k": 20}, "wanted="),
     ],
