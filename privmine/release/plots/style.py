@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import frozen
 
-from privmine.errors import InputError
+from privmine.extras import import_extra
 from privmine.release.display import items_text
 
 if TYPE_CHECKING:
@@ -112,9 +112,6 @@ def itemset_label(items: tuple[Any, ...], width: int = _WIDEST_ITEMSET) -> str:
 
 def new_axes(size: tuple[float, float]) -> Axes:
     """Axes in a new figure of this size."""
-    try:
-        from matplotlib import pyplot
-    except ImportError:
-        raise InputError("Pictures need matplotlib: pip install 'privmine[plots]'.") from None
+    pyplot = import_extra("matplotlib.pyplot", "Pictures need")
     axes: Axes = pyplot.subplots(layout="constrained", figsize=size)[1]
     return axes
