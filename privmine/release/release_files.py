@@ -266,12 +266,12 @@ def _selection(values: Any) -> Chosen | None:
     """How itemsets were chosen; files of earlier versions do not say."""
     if values is None:
         return None
-    cutoff, missing = (None if values[name] is None else _number(values[name]) for name in ("cutoff", "missing"))
+    cutoff = None if values["cutoff"] is None else _number(values["cutoff"])
     told = {name: values.get(name, False) for name in ("by_estimates", "believed")}
     for name, value in told.items():
         if type(value) is not bool:
             raise InputError(f"{name} in it must be true or false")
-    return Chosen(_whole_number(values["candidates"], 0, LARGEST), cutoff, missing, **told)
+    return Chosen(_whole_number(values["candidates"], 0, LARGEST), cutoff, **told)
 
 
 def _number(value: Any, least: float = -LARGEST, most: float = LARGEST) -> float:
