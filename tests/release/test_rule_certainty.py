@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from attrs import evolve
 
 import privmine as pm
 from privmine.defaults.reconstruct import combine
@@ -17,6 +18,7 @@ from privmine.privacy.definition import PureDP
 from privmine.privacy.noise import DiscreteLaplace
 from privmine.privacy.receipt import Receipt
 from privmine.release import FrequentItemset, Release
+from privmine.release.chosen import Chosen
 from privmine.release.rules import Wanted, list_rules
 from privmine.release.rules.certainty import Certainty, Shown, Splits, discoveries
 
@@ -198,6 +200,16 @@ def test_intervals_allow_for_how_hard_it_was_to_be_shown(beyond: float) -> None:
     low, high = certainty.intervals(Shown(1000, float(certainty.chances()[0]) * 1.01))["lift"]
     assert low[0] <= 1 < high[0]
     assert certainty.intervals()["lift"][0][0] > 1
+
+
+def test_intervals_of_estimates_are_no_narrower_for_rules_that_are_shown() -> None:
+    """How estimates choose is not known, so that a test in which a rule was shown with ease gains nothing."""
+    release = made_up({"a": 5000.0, "b": 4000.0, "ab": 3000.0}, total=10000.0)
+    release = evolve(release, selection=Chosen(5000, 2900.0, by_estimates=True))
+    certainty = Certainty(release, Splits(np.array([2]), np.array([0]), np.array([1])), 0.95)
+    listed, shown = (certainty.intervals(test)["lift"] for test in (None, Shown(1, 0.5)))
+    assert shown[0] <= listed[0]
+    assert shown[1] >= listed[1]
 
 
 def test_rules_that_passed_only_just_are_told() -> None:
