@@ -128,7 +128,8 @@ def test_a_verdict_in_words() -> None:
     assert "3 of 5 counts are not clearly above 0." in words
     assert "mostly noise" in words
     assert "From rank 3 on the order is a matter of chance" in words
-    assert verdict.found_from is not None
+    # Noise is as low as that once in 20 runs.
+    assert verdict.found_from == pytest.approx(130.0 + LAW.half_width(0.9), abs=1.0)
     assert f"at least {verdict.found_from:,.0f} transactions" in words
     assert "up to 3 of the 5 most frequent itemsets may be missing" in words
 
