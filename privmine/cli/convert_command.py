@@ -49,19 +49,19 @@ def convert(paths: tuple[str, ...], layout_of_copy: str | None, force: bool, rea
 
     The end of OUT's name tells its format: .csv, .tsv, .parquet, .jsonl, .txt (basket lines) or .dat (FIMI text); .gz
     after it compresses text. The copy has every transaction with its items, and no other columns. It is exact, so it
-    is as private as DATA. With --sql there is no DATA: the copy is of what the query gives.
+    is as private as DATA. With a query there is no DATA: the copy is of what it gives.
 
     A name that ends in .privmine makes a store on disk, which opens without parsing and may be larger than memory.
     Only such a copy keeps who is protected (--unit, --merge-by) and the item universe (--items).
 
     Example:  privmine convert orders.csv orders.parquet --transaction order_id --item product --to list
     """
-    *sources, _ = paths or ("",)
-    if not paths or bool(sources) == ("sql" in reading.given):
+    data = paths[:-1]
+    queried = "sql" in reading.given or bool(reading.readers)
+    if not paths or bool(data) == queried:
         raise InputError(
-            "Name the source and the copy: privmine convert orders.csv orders.parquet. With --sql, name OUT only."
+            "Name the source and the copy: privmine convert orders.csv orders.parquet. With a query, name OUT only."
         )
-    data = tuple(sources)
     place = target(paths[-1], layout_of_copy)
     _refuse_units(reading, place)
     reading.spare(data, *place.files)

@@ -109,21 +109,23 @@ def plan(
         check_picture(picture)
     with activity("Planning …") as tell:
         made = make_plan(pipeline=Pipeline.from_spec(spec) if chosen else None, tell=tell, **options)
-    if picture is not None:
-        save(made, picture)
     if as_json:
         print_json(made.to_dict())
     else:
-        show(console(), made, picture)
+        show(console(), made)
+    if picture is not None:
+        save(made, picture)
+        if not as_json:
+            _statement(console(), f"Saved: {picture}")
     if made.refusal is not None:
         fail(made.refusal, 2)
 
 
-def show(out: Console, plan: Plan, picture: Path | None = None) -> None:
+def show(out: Console, plan: Plan) -> None:
     """The plan as tables, or as advice where that was asked for."""
     if plan.advice is not None:
         show_advice(out, plan.advice)
-        _show_answers(out, plan, picture)
+        _show_answers(out, plan)
         return
     out.print(f"[bold]Plan:[/] {text(headline(plan))}; nothing is read, drawn or charged")
     for line in facts(plan):
@@ -137,7 +139,7 @@ def show(out: Console, plan: Plan, picture: Path | None = None) -> None:
         out.print(rows)
         for note in made.notes:
             out.print(text(note), style="dim")
-    _show_answers(out, plan, picture)
+    _show_answers(out, plan)
 
 
 def show_advice(out: Console, advice: Advice) -> None:
@@ -157,14 +159,12 @@ def show_advice(out: Console, advice: Advice) -> None:
         out.print(text(in_shell(note)), style="dim")
 
 
-def _show_answers(out: Console, plan: Plan, picture: Path | None) -> None:
+def _show_answers(out: Console, plan: Plan) -> None:
     found = [line for line in answers(plan) if plan.advice is None or not line.startswith("Errors:")]
-    if found or picture is not None:
+    if found:
         out.print()
     for line in found:
         _statement(out, line)
-    if picture is not None:
-        _statement(out, f"Saved: {picture}")
 
 
 def _statement(out: Console, line: str) -> None:

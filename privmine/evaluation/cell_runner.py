@@ -60,6 +60,8 @@ class CellRunner:
         )
         truth, k = (self.truth, cell.k) if theta is None else self._frequent(theta)
         released = truth.indices(found.items for found in release)
+        # Where items are private, bases are of those that a run found, under numbers of their own.
+        basis = None if self.truth.transactions.universe.private else self._recorder.basis
         return dict.fromkeys(columns()) | {
             "data": cell.data,
             "pipeline": cell.pipeline,
@@ -69,6 +71,6 @@ class CellRunner:
             "seed": seed,
             "database": self.truth.database,
             "definition": self.definitions[cell.pipeline],
-            **measures(truth, k, released, [found.count for found in release], self._recorder.basis),
+            **measures(truth, k, released, [found.count for found in release], basis),
             **self._recorder.taken(),
         }

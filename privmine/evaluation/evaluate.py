@@ -20,7 +20,8 @@ from privmine.evaluation.result_rows import TEXT_COLUMNS, Row, columns, epsilon_
 from privmine.evaluation.results import Results, open_results
 from privmine.evaluation.runner import run_cells
 from privmine.evaluation.truth import Truth
-from privmine.exact import exact, whole_number
+from privmine.exact import whole_number
+from privmine.pipeline.request import frequency_of
 from privmine.release import Release
 from privmine.store.transactions import Transactions
 
@@ -45,7 +46,7 @@ def evaluate(release: Release, baskets: Any, *, k: int | None = None, theta: Any
     if theta is not None:
         if k is not None:
             raise InputError("k= and theta= are two ways to say what the truth is. Drop one of them.")
-        return _against_frequency(release, transactions, exact(theta, "theta"))
+        return _against_frequency(release, transactions, frequency_of(theta))
     wanted = release.requested if k is None else whole_number(k, "k")
     truth = Truth.mine(transactions, wanted)
     released = truth.indices(found.items for found in release)

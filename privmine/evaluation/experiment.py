@@ -18,6 +18,7 @@ from privmine.io.readers.options import ReadOptions
 from privmine.option_names import READING_OPTIONS
 from privmine.pipeline.request import LARGEST_EPSILON, LARGEST_K, SMALLEST_EPSILON
 from privmine.pipeline.settings import check_spec, read_spec
+from privmine.store.transactions import is_private
 
 DEFAULT_REPEATS = 30
 #: What may be said of a file: the options of `privmine.read`, but for those that name another source.
@@ -148,7 +149,8 @@ def _beside(reading: Any, folder: Path) -> Any:
         raise InputError('read must be tables, one for each file: [read."orders.csv"].')
 
     def found(name: str, value: Any) -> Any:
-        return str(folder / value) if name in ("items", "names") and isinstance(value, str) else value
+        names_a_file = name in ("items", "names") and isinstance(value, str) and not is_private(value)
+        return str(folder / value) if names_a_file else value
 
     return {file: {name: found(name, value) for name, value in options.items()} for file, options in reading.items()}
 

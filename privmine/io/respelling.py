@@ -68,6 +68,11 @@ def questionable(labels: Iterable[Any]) -> str | None:
             "Some labels of items= differ only by capitals or by blanks at their ends. They are different items unless "
             "you pass fold_case=True or trim=True."
         )
+    if any(text != text.strip() for text in texts):
+        return (
+            "Some labels of items= begin or end with blanks. Items of the data that are written without them are "
+            "dropped unless you pass trim=True."
+        )
     letters = [text for text in texts if text.lower() != text.upper()]
     if len(letters) < 2:
         return None

@@ -24,7 +24,7 @@ _TRIAL_RUNS = 3
 _BEHIND = 0.1
 #: Each ε that is tried for what is wanted.
 _WANTED_RUNS = 8
-#: Beyond this, what is wanted is to be asked for by k.
+#: For what is wanted, more itemsets are simulated only if k says so: that takes long.
 _MOST_WANTED = 1000
 _SMALLEST_K = 3
 
@@ -79,7 +79,13 @@ def advise(
     }
     if wanted is not None:
         aim = parse(wanted, simulator.size)
-        needed = aim.itemsets(simulator, _MOST_WANTED)
+        most = max(_MOST_WANTED, *(ks or [1]))
+        needed = aim.itemsets(simulator, most)
+        if needed > most:
+            raise InputError(
+                f"To {aim.sentence}, more than {most:,} itemsets would have to be released. Ask for larger supports, "
+                "or pass a larger k=."
+            )
         k = needed if ks is None else max(ks)
         if k < needed:
             raise InputError(

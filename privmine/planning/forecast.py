@@ -21,8 +21,6 @@ from privmine.privacy.guarantee import Guarantee
 FEWEST_RUNS = 5
 MOST_RUNS = 40
 _PRECISE = 0.012
-#: Half the width of a 95 % interval, in standard errors.
-_HALF_WIDTH = 1.96
 #: "Found safely": this share of the itemsets above a support is found.
 SAFELY = 0.95
 
@@ -39,7 +37,7 @@ class Forecast:
         missed: the share of the k most frequent itemsets that is not released, on average.
         missed_error: the standard error of that average.
         listed: how many itemsets are released, on average.
-        unclear: how many of their counts are not clearly above 0, on average.
+        unclear: how many of their counts their verdict does not call clearly above 0, on average.
         error: the typical error of a count in transactions, as the root of its mean square.
         relative_error: the median error of a count as a share of it; None if nothing that occurs is released.
         found_from: the support, as a share of the transactions, from which on 95 % of the itemsets are found; None if
@@ -184,12 +182,10 @@ class Simulator:
         released = [tuple(sorted(found.items)) for found in release]
         listed = set(released)
         counts = np.array([found.count for found in release])
-        centres = np.array([found.centre for found in release])
-        errors = np.array([found.standard_error for found in release])
         supports = baskets.store.supports(released) if released else np.zeros(0, dtype=np.int64)
         return _Outcome(
             np.array([itemset in listed for itemset in top], dtype=np.bool_),
-            int((centres <= _HALF_WIDTH * errors).sum()),
+            len(release) - release.verdict.above_zero,
             np.asarray(supports),
             counts - supports,
         )

@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from privmine.errors import InputError
 from privmine.exact import amount
-from privmine.extras import import_extra
 from privmine.planning.plan_text import items
 from privmine.privacy.guarantee import Guarantee, equation
-from privmine.release.plots.pictures import check_picture, save_picture
-from privmine.release.plots.style import COLOURS
+from privmine.release.plots.pictures import save_picture
+from privmine.release.plots.style import COLOURS, new_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,14 +31,13 @@ _SIZE = (7.0, 4.6)
 def plot(plan: Plan, ax: Axes | None = None) -> Axes:
     """Draw the typical standard error of a count against ε, a band for each of the first itemset sizes."""
     _check(plan)
-    axes = _pyplot().subplots(layout="constrained", figsize=_SIZE)[1] if ax is None else ax
+    axes = new_axes(_SIZE) if ax is None else ax
     _draw(plan, axes)
     return axes
 
 
 def save(plan: Plan, path: Path) -> None:
     """Draw a plan into a file."""
-    check_picture(path)
     _check(plan)
     save_picture(path, _SIZE, lambda axes: _draw(plan, axes))
 
@@ -133,7 +131,3 @@ def _shares_of_transactions(axes: Axes, transactions: int) -> None:
     right = axes.secondary_yaxis("right", functions=(share, count))
     right.set_ylabel(f"in % of {transactions:,} transactions")
     right.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g} %"))
-
-
-def _pyplot() -> Any:
-    return import_extra("matplotlib.pyplot", "Pictures need")

@@ -170,7 +170,13 @@ def plan(
 
 
 def _runs(runs: Any) -> int | None:
-    return None if runs is None else whole_number(runs, "runs=, how often each question is simulated,")
+    """How often to simulate; of a single run nobody knows how far it is off."""
+    if runs is None:
+        return None
+    number = whole_number(runs, "runs=, how often each question is simulated,")
+    if number == 1:
+        raise InputError("A single run does not tell how far its result is off. Pass runs= of at least 2.")
+    return number
 
 
 def _rehearsed(

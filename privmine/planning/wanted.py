@@ -49,15 +49,15 @@ class Aim:
         return _APART * error <= self.high - self.low
 
     def itemsets(self, simulator: Simulator, most: int) -> int:
-        """How many itemsets have to be released for it, at most so many; at least 1."""
+        """How many itemsets have to be released for it, at least 1; `most` + 1 if there are more than `most`."""
         border = self.low if self.high is None else self.high
         asked = 64
         while True:
             _, supports = simulator.top(asked)
             above = int((supports >= border).sum())
-            if above < asked or len(supports) < asked or asked >= most:
-                return max(min(above, most), 1)
-            asked = min(4 * asked, most)
+            if above < asked or asked > most:
+                return max(min(above, most + 1), 1)
+            asked = min(4 * asked, most + 1)
 
 
 def parse(sentence: str, transactions: int) -> Aim:

@@ -51,7 +51,6 @@ class Chosen:
     Attributes:
         candidates: how many itemsets were counted, and could have been listed.
         cutoff: the largest noisy count that was not listed; None where all were.
-        missing: how many of the k most frequent candidates are expected to be missing; None where that is not known.
         by_estimates: whether the largest estimates were listed instead of the largest noisy counts; then the cutoff is
             an estimate, too.
         believed: whether counts are means of beliefs, which allow for the choice already.
@@ -59,14 +58,14 @@ class Chosen:
 
     candidates: int
     cutoff: float | None = None
-    missing: float | None = None
     by_estimates: bool = False
     believed: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
         told = {name: True for name in ("by_estimates", "believed") if getattr(self, name)}
-        return {"candidates": self.candidates, "cutoff": self.cutoff, "missing": self.missing, **told}
+        # Older code reads a third number, which was never known.
+        return {"candidates": self.candidates, "cutoff": self.cutoff, "missing": None, **told}
 
 
 def intervals_of(release: Release, level: float, *, selected: bool) -> list[Interval]:

@@ -19,6 +19,7 @@ import numpy as np
 from attrs import asdict, frozen
 
 from privmine.errors import InputError
+from privmine.extras import import_extra
 from privmine.release.change_laws import chance_of_difference, difference_law, share_of
 from privmine.release.display import DEFAULT_LEVEL, items_text
 from privmine.release.intervals import Interval
@@ -133,9 +134,7 @@ class Changes:
 
     def to_pandas(self) -> Any:
         """A pandas DataFrame with a row for each itemset; of simulated releases there is a column `simulated`."""
-        from privmine.release.frames import library
-
-        pandas = library("pandas", "A DataFrame of pandas")
+        pandas = import_extra("pandas", "A DataFrame of pandas needs")
         frame = pandas.DataFrame([asdict(change) for change in self.changes], columns=_COLUMNS)
         frame["items"] = pandas.Series([frozenset(change.items) for change in self.changes], dtype=object)
         if not self.private:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from privmine.errors import InputError
+from privmine.extras import import_extra
 from privmine.noise.laws import NoiseSum
 
 if TYPE_CHECKING:
@@ -15,17 +14,6 @@ if TYPE_CHECKING:
 FORMAT = "privmine release"
 #: Raised when a file of this version could not be read by the code before it.
 FORMAT_VERSION = 4
-
-_EXTRAS = {"pandas": "pandas", "polars": "polars", "pyarrow": "tables", "pyarrow.parquet": "tables"}
-
-
-def library(name: str, what: str) -> Any:
-    """Import an optional library, or say which extra to install."""
-    try:
-        return import_module(name)
-    except ImportError:
-        package = name.partition(".")[0]
-        raise InputError(f"{what} needs {package}. Run: pip install 'privmine[{_EXTRAS[name]}]'.") from None
 
 
 def facts(release: Release, level: float) -> dict[str, Any]:
@@ -53,7 +41,7 @@ def _least_version(release: Release) -> int:
 
 def to_pandas(release: Release, level: float) -> Any:
     """See `Release.to_pandas`."""
-    pandas = library("pandas", "A DataFrame of pandas")
+    pandas = import_extra("pandas", "A DataFrame of pandas needs")
     columns: dict[str, Any] = release.columns(level)
     columns["itemsets"] = pandas.Series([frozenset(items) for items in columns["itemsets"]], dtype=object)
     frame = pandas.DataFrame(columns)
@@ -63,7 +51,7 @@ def to_pandas(release: Release, level: float) -> Any:
 
 def to_polars(release: Release, level: float) -> Any:
     """See `Release.to_polars`; a frame of Polars has no place for metadata, so the receipt is a column."""
-    polars = library("polars", "A DataFrame of Polars")
+    polars = import_extra("polars", "A DataFrame of Polars needs")
     columns = release.columns(level)
     columns["itemsets"] = [list(items) for items in columns["itemsets"]]
     types = {
@@ -78,7 +66,7 @@ def to_polars(release: Release, level: float) -> Any:
 
 def to_arrow(release: Release, level: float) -> Any:
     """See `Release.to_arrow`."""
-    pa = library("pyarrow", "A table of Arrow")
+    pa = import_extra("pyarrow", "A table of Arrow needs")
     columns = release.columns(level)
     columns["itemsets"] = [list(items) for items in columns["itemsets"]]
     types = {

@@ -24,7 +24,7 @@ from privmine.printable import json_text
 from privmine.privacy import Receipt
 from privmine.release.chosen import Chosen
 from privmine.release.display import DEFAULT_LEVEL, as_html, caveat, percent
-from privmine.release.frames import FORMAT, FORMAT_VERSION, facts, library, to_arrow
+from privmine.release.frames import FORMAT, FORMAT_VERSION, facts, to_arrow
 from privmine.release.html_chart import support_chart
 from privmine.release.intervals import KeptLaw, law_from_dict
 from privmine.release.release import FrequentItemset, Release
@@ -113,7 +113,7 @@ def to_html(release: Release, level: float = DEFAULT_LEVEL) -> str:
 
 def _parquet(release: Release, level: float) -> bytes:
     whole, laws = _facts_and_laws(release, level)
-    parquet, pa = library("pyarrow.parquet", "Parquet"), library("pyarrow", "Parquet")
+    parquet, pa = import_extra("pyarrow.parquet", "Parquet needs"), import_extra("pyarrow", "Parquet needs")
     table = to_arrow(release, level).append_column("law", pa.array(laws, pa.int64()))
     sink = io.BytesIO()
     parquet.write_table(table.replace_schema_metadata({"privmine": json.dumps(whole)}), sink)
@@ -138,7 +138,7 @@ def check_output(
     if suffix not in formats:
         raise InputError(f"Cannot tell a format from {path.name!r}; end it in one of {', '.join(formats)}.")
     if suffix == ".parquet":
-        library("pyarrow.parquet", "Parquet")
+        import_extra("pyarrow.parquet", "Parquet needs")
     if suffix == ".xlsx":
         import_extra("openpyxl", "Excel workbooks need")
     if plain and suffix != ".csv":
@@ -187,7 +187,7 @@ def load(path: str | Path) -> Release:
     path = Path(path)
     suffix = path.suffix.lower()
     if suffix == ".parquet":
-        library("pyarrow.parquet", "Parquet")
+        import_extra("pyarrow.parquet", "Parquet needs")
     if suffix == ".xlsx":
         import_extra("openpyxl", "Excel workbooks need")
     reader = {".parquet": _from_parquet, ".json": _from_json, ".xlsx": _from_xlsx}.get(suffix, _from_csv)
@@ -266,12 +266,12 @@ def _selection(values: Any) -> Chosen | None:
     """How itemsets were chosen; files of earlier versions do not say."""
     if values is None:
         return None
-    cutoff, missing = (None if values[name] is None else _number(values[name]) for name in ("cutoff", "missing"))
+    cutoff = None if values["cutoff"] is None else _number(values["cutoff"])
     told = {name: values.get(name, False) for name in ("by_estimates", "believed")}
     for name, value in told.items():
         if type(value) is not bool:
             raise InputError(f"{name} in it must be true or false")
-    return Chosen(_whole_number(values["candidates"], 0, LARGEST), cutoff, missing, **told)
+    return Chosen(_whole_number(values["candidates"], 0, LARGEST), cutoff, **told)
 
 
 def _number(value: Any, least: float = -LARGEST, most: float = LARGEST) -> float:
@@ -374,11 +374,11 @@ def _small_batches(file: Any) -> Iterator[Any]:
 
 
 def _from_parquet(path: Path) -> Release:
-    with library("pyarrow.parquet", "Parquet").ParquetFile(path) as file:
+    with import_extra("pyarrow.parquet", "Parquet needs").ParquetFile(path) as file:
         # Compressed, any number of equal rows is a small file, and so is any number of equal labels.
         if file.metadata.num_rows > MOST_ROWS:
             raise InputError(f"it has more than {MOST_ROWS:,} rows")
-        table = library("pyarrow", "Parquet").Table.from_batches(_small_batches(file), file.schema_arrow)
+        table = import_extra("pyarrow", "Parquet needs").Table.from_batches(_small_batches(file), file.schema_arrow)
     metadata = table.schema.metadata or {}
     # In the first version items were text in the table, and labels of their own type beside it.
     first = b"privmine.labels" in metadata

@@ -192,7 +192,7 @@ def test_items_restrict_the_copy(tmp_path) -> None:
         (["data.jsonl"], "Name the source and the copy"),
         (["data.jsonl", "a.csv", "b.csv"], "a.csv does not exist"),
         (["data.jsonl", "wide.jsonl", "data.jsonl"], "is the file that is read"),
-        (["data.jsonl", "a.csv", "--sql", "select 1"], "With --sql, name OUT only"),
+        (["data.jsonl", "a.csv", "--sql", "select 1"], "With a query, name OUT only"),
         (["data.jsonl", "copy.xlsx"], "Cannot tell a format"),
         (["data.jsonl", "copy.csv", "--unit", "customer_id"], "no column for the unit. Drop --unit"),
         (["data.jsonl", "copy.csv", "--merge-by", "customer_id"], "no column for the unit. Drop --merge-by"),

@@ -88,6 +88,15 @@ def test_a_picture_is_drawn(privmine, tmp_path) -> None:
     assert path.read_bytes().startswith(b"\x89PNG")
 
 
+def test_advice_is_shown_although_there_is_nothing_to_draw(privmine, tmp_path) -> None:
+    """Simulations take a while; only then it shows that the errors of a method are not known in advance."""
+    asked = ["--method", "plus", "--transactions", "500", "--items", "20", "-k", "5", "--epsilon", "1", "--runs", "2"]
+    code, out, err = privmine("plan", *asked, "--plot", str(tmp_path / "plan.png"))
+    assert code == 2
+    assert "Sensible:" in out
+    assert "there is nothing to draw" in err
+
+
 def test_what_the_refusal_advises_works(privmine, tmp_path) -> None:
     """A ledger for customers names --unit and --merge-by, and the plan takes both."""
     ledger = pm.Ledger(tmp_path / "budget.db")
@@ -149,7 +158,7 @@ def test_tables_fit_the_screen(columns: int) -> None:
     """No row of a table is folded; sentences are."""
     out = Console(width=columns, highlight=False, file=io.StringIO())
     made = pm.plan(100, "0.1", transactions=88_000, items=16_470, lam=38, target_error=50)
-    show(out, made, Path("plan.png"))
+    show(out, made)
     lines = out.file.getvalue().splitlines()  # type: ignore[attr-defined]
     assert max(map(len, lines)) <= columns
     for table in tables(made):

@@ -31,6 +31,13 @@ def test_a_release_is_measured_by_hand(by_hand: Transactions) -> None:
     assert found["re"] == found["re_strict"] == pytest.approx(1 / 6)
 
 
+@pytest.mark.parametrize("theta", [0, -1, 1.5])
+def test_a_release_is_held_against_a_frequency_above_0(by_hand: Transactions, theta: float) -> None:
+    """All itemsets that occur at all may be more than any machine can list."""
+    with pytest.raises(InputError, match="theta= must be more than 0 and at most 1"):
+        evaluate(release(("a", 6)), by_hand, theta=theta)
+
+
 def test_a_release_can_be_held_against_another_k(by_hand: Transactions) -> None:
     """Against the true top 2 nothing was missed."""
     assert evaluate(release(("a", 6), ("b", 5)), by_hand, k=2)["fnr"] == 0

@@ -170,6 +170,13 @@ def test_a_file_is_read_as_the_experiment_says(tmp_path: Path) -> None:
     assert told[0].guessed == ()
 
 
+def test_items_may_be_private(tmp_path: Path) -> None:
+    """The word names no file beside the experiment file."""
+    (tmp_path / "orders.csv").write_text("bon\tware\n1\tTea\n")
+    experiment = Experiment.read(written(tmp_path, READ.replace("items.txt", "private")))
+    assert data_opener(None, tmp_path, print, experiment.reading)("orders.csv").universe.private
+
+
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [

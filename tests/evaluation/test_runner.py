@@ -93,6 +93,15 @@ def test_rows_say_what_the_stages_found_and_took(generated: Transactions) -> Non
         assert row["peak_memory"] == max(row[name] for name in MEMORY_COLUMNS) > 0
 
 
+def test_coverage_is_not_told_where_items_are_private(generated: Transactions) -> None:
+    """Bases are then of the items that a run found, which have other numbers than those of the truth."""
+    recipes = Experiment.of("d", {"private": {"delta": "1e-3"}}, k=12, epsilon=50, repeats=1).pipelines
+    bench = CellRunner(Truth.mine(generated.hiding_items(), 12), recipes, {"private": ""})
+    row = bench.run(Cell("d", "private", 12, "50", 0))
+    assert row["fnr"] < 0.5
+    assert row["coverage"] is None
+
+
 def test_finished_cells_are_not_computed_again(
     tmp_path: Path, generated: Transactions, monkeypatch: pytest.MonkeyPatch
 ) -> None:

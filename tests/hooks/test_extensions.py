@@ -239,6 +239,13 @@ def test_a_reader_is_the_only_source(privmine: Callable[..., Any]) -> None:
     assert "--till names the data itself. Name a file, a query or this, only one." in failed.stderr
 
 
+def test_what_a_reader_reads_can_be_copied(privmine: Callable[..., Any], tmp_path: Path) -> None:
+    """Like the result of any query."""
+    ran = privmine("convert", "--till", "tea milk / tea", "copy.txt")
+    assert ran.returncode == 0, ran.stderr
+    assert (tmp_path / "copy.txt").read_text() == "milk,tea\ntea\n"
+
+
 def test_no_reader_can_take_an_option_of_a_command() -> None:
     """The reserved names are those of all commands that read data."""
     own = [

@@ -133,6 +133,7 @@ def test_an_item_file_is_trimmed_too(tmp_path):
         (["Milk", "milk", "tea"], "differ only by capitals or by blanks"),
         (["MILK", "TEA", "7UP"], "All labels of items= are in capitals"),
         (["milk", "tea", "7"], "All labels of items= are in small letters"),
+        (["Milk ", "tea"], "begin or end with blanks"),
         (["Milk", "tea"], None),
         (["milk"], None),
         ([1, 2, 3], None),

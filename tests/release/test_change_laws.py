@@ -7,8 +7,10 @@ from statistics import NormalDist
 
 import numpy as np
 import pytest
+from attrs import evolve
 
 import privmine as pm
+from privmine.privacy.unit import Unit
 from privmine.release.change_laws import NoisyShare, chance_of_difference, convolved, difference_law, share_of
 from privmine.release.tails import NoiseTail
 
@@ -42,6 +44,16 @@ def test_the_noise_of_the_total_is_shared() -> None:
     found = release[0]
     alone = sqrt(found.standard_error**2 + (found.centre / release.total * release.total_error) ** 2) / release.total
     assert share_of(release, found).scale * found.standard_error < alone
+
+
+def test_the_transactions_of_a_unit_may_be_alike() -> None:
+    """Nine of each customer tell as much of the population as one, so that chance is three times as large."""
+    release = pm.mine(pm.groceries(), 15, 1, simulate=True, seed=1)
+    customers = evolve(release, receipt=evolve(release.receipt, unit=Unit("customer", 9)))
+    alone, together = (share_of(one, one[0]).chance for one in (release, customers))
+    value = release[0].support
+    assert alone == pytest.approx(sqrt(value * (1 - value) / release.total))
+    assert together == pytest.approx(3 * alone)
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ import pytest
 import privmine as pm
 from privmine.errors import InputError
 from privmine.release.comparison import Change, Changes
+from privmine.release.plots.style import WARNING
 
 mpl.use("Agg")
 
@@ -61,6 +62,7 @@ def test_what_came_and_went_is_told(tmp_path: Any) -> None:
     assert not comparison.private
     assert comparison.lines()[0] in repr(comparison)
     axes = comparison.plot()
+    assert WARNING in [text.get_text() for text in axes.texts]
     axes.figure.savefig(tmp_path / "changes.png")
     drawn = axes.figure.canvas.get_renderer()
     heading = axes.title if axes.get_title() else axes._left_title

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from attrs import evolve
 
 import privmine as pm
 from privmine.defaults.reconstruct import combine
@@ -17,8 +18,9 @@ from privmine.privacy.definition import PureDP
 from privmine.privacy.noise import DiscreteLaplace
 from privmine.privacy.receipt import Receipt
 from privmine.release import FrequentItemset, Release
+from privmine.release.chosen import Chosen
 from privmine.release.rules import Wanted, list_rules
-from privmine.release.rules.certainty import Certainty, Splits, discoveries
+from privmine.release.rules.certainty import Certainty, Shown, Splits, discoveries
 
 
 def made_up(counts: dict[str, float], total: float = 1000.0, joint: str = "independent", scale: float = 1.0) -> Release:
@@ -145,6 +147,15 @@ def test_multiplicity_is_allowed_for() -> None:
     assert discoveries(np.array([0.5, 0.0001, 0.9]), 3)[0].tolist() == [False, True, False]
 
 
+def test_at_most_one_rule_in_forty_is_expected_to_be_noise() -> None:
+    """The chances are compared with 1/40, 2/40 and so on of the number of rules, the largest first."""
+    assert discoveries(np.array([0.0249]), 1)[0].all()
+    assert not discoveries(np.array([0.0251]), 1)[0].any()
+    found, shown = discoveries(np.array([0.0249, 0.9, 0.024, 0.9]), 2)
+    assert found.tolist() == [True, False, True, False]
+    assert shown.chance == pytest.approx(0.025)
+
+
 def test_independent_items_make_no_rules() -> None:
     """Of 20 releases of data in which no item has to do with another, hardly any shows a rule."""
     combos = [list(items) for size in range(6) for items in combinations("abcde", size)]
@@ -177,6 +188,28 @@ def test_intervals_cover_for_rules_that_are_shown() -> None:
             shown += 1
     assert shown > 100
     assert 0.91 <= covered / shown <= 0.99
+
+
+@pytest.mark.parametrize("beyond", [2.7, 3.5, 4.5])
+def test_intervals_allow_for_how_hard_it_was_to_be_shown(beyond: float) -> None:
+    """A rule that passed a hard test only just may well have a lift of 1; without the test its interval lies above."""
+    law = made_up({}).total_law
+    assert law is not None
+    release = made_up({"a": 5000.0, "b": 4000.0, "ab": 2000.0 + beyond * law.standard_error}, total=10000.0)
+    certainty = Certainty(release, Splits(np.array([2]), np.array([0]), np.array([1])), 0.95)
+    low, high = certainty.intervals(Shown(1000, float(certainty.chances()[0]) * 1.01))["lift"]
+    assert low[0] <= 1 < high[0]
+    assert certainty.intervals()["lift"][0][0] > 1
+
+
+def test_intervals_of_estimates_are_no_narrower_for_rules_that_are_shown() -> None:
+    """How estimates choose is not known, so that a test in which a rule was shown with ease gains nothing."""
+    release = made_up({"a": 5000.0, "b": 4000.0, "ab": 3000.0}, total=10000.0)
+    release = evolve(release, selection=Chosen(5000, 2900.0, by_estimates=True))
+    certainty = Certainty(release, Splits(np.array([2]), np.array([0]), np.array([1])), 0.95)
+    listed, shown = (certainty.intervals(test)["lift"] for test in (None, Shown(1, 0.5)))
+    assert shown[0] <= listed[0]
+    assert shown[1] >= listed[1]
 
 
 def test_rules_that_passed_only_just_are_told() -> None:

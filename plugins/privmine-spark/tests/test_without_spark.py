@@ -100,3 +100,9 @@ def test_missing_or_old_java_is_told(tmp_path, version, said) -> None:
     failed = run(fake + CALL, JAVA_HOME=str(tmp_path))
     assert failed.returncode == 2
     assert "Spark 4 needs Java 17 or newer, and privmine " + said in " ".join(failed.stderr.split())
+
+
+def test_an_option_that_is_not_taken_is_told_before_spark_starts() -> None:
+    """Also where there is no Spark."""
+    shown = run(WITHOUT + CALL.replace('"--k"', '"--trim", "--k"'))
+    assert "does not take --trim" in shown.stderr, shown.stderr

@@ -21,6 +21,7 @@ from typing import Any
 from attrs import evolve
 
 from privmine.errors import InputError
+from privmine.extras import import_extra
 from privmine.io.readers.duckdb_queries import NO_SELECT, Catalog, check_query, serialized
 from privmine.io.readers.options import ReadOptions
 from privmine.io.readers.tables import RowGuard, Table, from_stream, withheld
@@ -46,10 +47,7 @@ def duckdb_table(sql: str, path: Path | None, stack: ExitStack, asked: ReadOptio
         stack: closes what is opened here.
         asked: the options.
     """
-    try:
-        import duckdb
-    except ImportError:
-        raise InputError("Queries need DuckDB; run: pip install 'privmine[tables]'.") from None
+    duckdb = import_extra("duckdb", "Queries need")
     may_quote = True
 
     def complaint(error: Exception) -> str:

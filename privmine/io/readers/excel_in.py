@@ -16,6 +16,7 @@ from zipfile import BadZipFile
 from attrs import evolve
 
 from privmine.errors import DataError, InputError
+from privmine.extras import import_extra
 from privmine.io.readers.csv_in import CsvSample, has_names, shows_names
 from privmine.io.readers.files_in import metered, problem_of
 from privmine.io.readers.options import ReadOptions
@@ -39,11 +40,7 @@ def _rows(path: Path, sheet: str | None) -> Iterator[tuple[Any, ...]]:
 
 
 def _openpyxl() -> Any:
-    try:
-        import openpyxl
-    except ImportError:
-        raise InputError("Reading Excel workbooks needs openpyxl; run: pip install 'privmine[excel]'.") from None
-    return openpyxl
+    return import_extra("openpyxl", "Excel workbooks need")
 
 
 def _quietly(work: Any) -> Any:

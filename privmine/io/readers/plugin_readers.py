@@ -47,6 +47,7 @@ def read_text(texts: Mapping[str, str], options: ReadOptions) -> Transactions:
     """
     ((name, text),) = texts.items()
     found = plugin_readers()[name]
+    _given(found, found.follow(found.value.read), options)  # first, since a source may take long to open
     opens = found.follow(found.value.opens)
     transactions = read_by(found, _guarded(found, lambda: opens(text)), options)
     return evolve(transactions, origin=evolve(transactions.origin, reference=f"--{name} {text}"))

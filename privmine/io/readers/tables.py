@@ -11,6 +11,7 @@ import numpy as np
 from attrs import field, frozen
 
 from privmine.errors import DataError, InputError, PrivmineError
+from privmine.extras import import_extra
 
 Batches: TypeAlias = Iterator[Any]
 
@@ -35,12 +36,8 @@ def arrow() -> Any:
     # Arrow looks for pandas by itself, in the midst of its work, and loses an interrupt that comes meanwhile.
     with suppress(Exception):  # it may not be there, or not be whole
         import pandas  # noqa: F401
-    try:
-        import pyarrow
-        import pyarrow.compute  # so that it is an attribute of the package
-    except ImportError:
-        raise InputError("Reading tables needs pyarrow; run: pip install 'privmine[tables]'.") from None
-    return pyarrow
+    import_extra("pyarrow.compute", "Reading tables needs")  # so that it is an attribute of the package
+    return import_extra("pyarrow", "Reading tables needs")
 
 
 def begun(words: str) -> str:

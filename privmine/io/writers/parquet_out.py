@@ -8,7 +8,7 @@ from typing import Any, BinaryIO, Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from privmine.errors import InputError
+from privmine.extras import import_extra
 from privmine.io.writers.sparse_out import ITEM, ITEMS, TRANSACTION, check_one_hot, dense_blocks, pairs
 from privmine.io.writers.text_out import texts
 from privmine.model import Universe
@@ -23,12 +23,8 @@ _GROUP_ITEMS: Final = 1 << 20
 
 def pyarrow() -> Any:
     """The library that writes, or a sentence on how to get it."""
-    try:
-        import pyarrow as pa
-        import pyarrow.parquet  # so that it is an attribute of the package
-    except ImportError:
-        raise InputError("Writing Parquet needs pyarrow; run: pip install 'privmine[tables]'.") from None
-    return pa
+    import_extra("pyarrow.parquet", "Writing Parquet needs")  # so that it is an attribute of the package
+    return import_extra("pyarrow", "Writing Parquet needs")
 
 
 def write_list(out: BinaryIO, universe: Universe, rows: Rows) -> None:

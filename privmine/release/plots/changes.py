@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from privmine.release.display import DEFAULT_LEVEL, percent
-from privmine.release.plots.style import COLOURS, PLAIN, WARNING, Drawing, counted, itemset_label, new_axes
+from privmine.release.plots.style import COLOURS, PLAIN, Drawing, counted, itemset_label, new_axes, stamp
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -64,10 +64,6 @@ def changes(comparison: Changes, top: int) -> Drawing:
         axes.set_axisbelow(True)
         for side in ("top", "right", "left"):
             axes.spines[side].set_visible(False)
-        if not comparison.private:
-            axes.text(
-                0.5, 0.5, WARNING, transform=axes.transAxes, ha="center", va="center", rotation=24, fontsize=22,
-                color="#B3261E", alpha=0.28,
-            )  # fmt: skip
+        stamp(axes, private=comparison.private)
 
     return Drawing((5.6 + 0.075 * max(map(len, labels), default=0), max(2.8, 1.55 + 0.235 * len(shown))), draw)

@@ -59,7 +59,7 @@ def graph(release: Release, top: int, _: float) -> Drawing:
         if alone:
             notes.append(f"{alone} of the {len(found.items)} most frequent items have no released pair among them.")
         axes.text(0.0, -0.01, "\n".join(notes), transform=axes.transAxes, va="top", color="0.35", fontsize="small")
-        stamp(axes, release)
+        stamp(axes, private=release.receipt.private)
         _place_labels(axes, labels, places, radii / 2, [ends for ends, _ in edges])
 
     wide, high = np.ptp(places, axis=0)

@@ -59,7 +59,7 @@ def matrix(release: Release, top: int, _: float) -> Drawing:
         bar.outline.set_visible(False)
         pairs = len(found.pairs)
         title(axes, release, f"{counted(count, every, 'item')}, {counted(pairs, pairs, 'pair')}")
-        stamp(axes, release)
+        stamp(axes, private=release.receipt.private)
 
     side = 3.2 + 0.30 * count
     return Drawing((side + 1.2, side), draw)

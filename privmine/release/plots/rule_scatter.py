@@ -67,7 +67,7 @@ def rules(release: Release, top: int, level: float) -> Drawing:
         axes.set_axisbelow(True)
         for side in ("top", "right"):
             axes.spines[side].set_visible(False)
-        stamp(axes, release)
+        stamp(axes, private=release.receipt.private)
 
     return Drawing((7.6, 4.6 + 0.17 * min(len(shown), _NAMED)), draw)
 

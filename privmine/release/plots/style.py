@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import frozen
 
-from privmine.errors import InputError
+from privmine.extras import import_extra
 from privmine.release.display import items_text
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def nothing(release: Release, sentence: str) -> Drawing:
         place: dict[str, Any] = {"transform": axes.transAxes, "ha": "center", "va": "center", "in_layout": False}
         axes.text(0.5, 0.5, folded, color="0.35", **place, **PLAIN)
         title(axes, release, "")
-        stamp(axes, release)
+        stamp(axes, private=release.receipt.private)
 
     return Drawing((5.6, 2.4), draw)
 
@@ -68,9 +68,9 @@ def title(axes: Axes, release: Release, words: str) -> None:
     axes.set_title(f"{shown}{protects}", fontsize="medium", loc="left", **PLAIN)
 
 
-def stamp(axes: Axes, release: Release) -> None:
+def stamp(axes: Axes, *, private: bool) -> None:
     """Across the picture, so that no copy of a simulation passes for private."""
-    if not release.receipt.private:
+    if not private:
         stamp = axes.text(
             0.5, 0.5, WARNING, transform=axes.transAxes, ha="center", va="center", rotation=24, fontsize=22,
             color=_WARNING_COLOUR, alpha=0.28, zorder=5,
@@ -112,9 +112,6 @@ def itemset_label(items: tuple[Any, ...], width: int = _WIDEST_ITEMSET) -> str:
 
 def new_axes(size: tuple[float, float]) -> Axes:
     """Axes in a new figure of this size."""
-    try:
-        from matplotlib import pyplot
-    except ImportError:
-        raise InputError("Pictures need matplotlib: pip install 'privmine[plots]'.") from None
+    pyplot = import_extra("matplotlib.pyplot", "Pictures need")
     axes: Axes = pyplot.subplots(layout="constrained", figsize=size)[1]
     return axes

@@ -61,7 +61,7 @@ def support(release: Release, top: int, level: float) -> Drawing:
         axes.set_axisbelow(True)
         for side in ("top", "right", "left"):
             axes.spines[side].set_visible(False)
-        stamp(axes, release)
+        stamp(axes, private=release.receipt.private)
 
     return Drawing((5.6 + 0.075 * max(map(len, labels)), max(2.6, 1.3 + 0.235 * len(shown))), draw)
 

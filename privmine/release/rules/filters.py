@@ -59,8 +59,6 @@ def with_items(release: Release, sides: list[tuple[Any, ...]], wanted: Iterable[
         wanted: labels and patterns.
         option: "antecedent" or "consequent", for messages.
     """
-    if isinstance(wanted, str | int):
-        wanted = (wanted,)
     known = {str(item): item for found in release for item in found.items}
     matching: set[Any] = set()
     for label in wanted:

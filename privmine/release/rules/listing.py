@@ -14,6 +14,7 @@ import numpy as np
 from attrs import evolve, field, frozen
 
 from privmine.errors import InputError, UnknownNameError
+from privmine.extras import import_extra
 from privmine.noise.laws import check_level
 from privmine.release.display import DEFAULT_LEVEL, items_text, percent
 from privmine.release.rules.certainty import Certainty, Shown, Splits, discoveries
@@ -116,10 +117,7 @@ def rules(release: Release, **wanted: Any) -> Any:
 
     The receipt and what is left out are in its `attrs`.
     """
-    try:
-        import pandas as pd
-    except ImportError:
-        raise InputError("Rules come as a pandas DataFrame. Run: pip install 'privmine[pandas]'.") from None
+    pd = import_extra("pandas", "A DataFrame of rules needs")
     found = list_rules(release, Wanted(**wanted))
     columns = dict(found.columns)
     for side in SIDES:
