@@ -7,7 +7,7 @@ from pathlib import Path
 import rich_click as click
 
 from privmine.cli.plot_command import check_new_picture
-from privmine.cli.screen import console, print_json, table, text
+from privmine.cli.screen import console, print_json, print_whole_words, table, text
 from privmine.release import load
 from privmine.release.comparison import Changes
 from privmine.release.display import items_text
@@ -62,7 +62,7 @@ def _show(found: Changes) -> None:
         )
     if len(found):
         out.print()
-        out.print(rows)
+        print_whole_words(rows)
     if len(found) > SHOWN:
         out.print(f"… {len(found) - SHOWN:,} more; --json gives all.")
     if not found.private:
