@@ -311,12 +311,13 @@ def test_a_catalogue_in_another_case_is_questioned_and_then_folded(orders, mined
     """Nothing of the data decides what is said; with --fold-case the release has the catalogue's labels."""
     said = ("orders.csv", "--transaction", "order_id", "--item", "product", "--items", "items.txt")
     (orders.parent / "items.txt").write_text("BREAD\nMILK\nCOCOA\n")
-    code, _, err = privmine("mine", *said, *RUN, "--dry-run")
-    assert code == 0
-    assert err == (
-        "privmine: All labels of --items are in capitals. Items of the data that are written otherwise are dropped "
-        "unless you pass --fold-case.\n"
-    )
+    for trim in ((), ("--trim",)):
+        code, _, err = privmine("mine", *said, *trim, *RUN, "--dry-run")
+        assert code == 0
+        assert err == (
+            "privmine: All labels of --items are in capitals. Items of the data that are written otherwise are dropped "
+            "unless you pass --fold-case.\n"
+        )
     folded, silence = mined(*said, "--fold-case")
     assert silence == ""
     assert {label for row in folded["itemsets"] for label in row["items"]} <= {"BREAD", "MILK", "COCOA"}
