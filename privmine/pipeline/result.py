@@ -94,9 +94,12 @@ def _how_many(request: Request) -> list[str]:
     """Where a frequency was asked for: how many itemsets were looked for."""
     if request.above is None:
         return []
+    universe = request.public.universe
+    is_limit = request.k == request.above.k_max < universe.itemset_count(request.max_length)
+    limit = ", which is the limit that was given, so that there may be more" if is_limit else ""
     return [
         f"itemsets of a frequency of at least {amount(request.above.theta)} were asked for: a noisy estimate said that "
-        f"there are {request.k:,}, and those of them are listed whose noisy frequency reaches it"
+        f"there are {request.k:,}{limit}; those of them are listed whose noisy frequency reaches it"
     ]
 
 
