@@ -335,6 +335,8 @@ def _from_csv(path: Path) -> Release:
     if not head and beside(path).exists():
         release = _from_json(beside(path))
         return evolve(release, itemsets=tuple(release[row] for row in kept_rows(release, lines)))
+    if lines[:1] and lines[0].startswith("rank,itemset,support,count,"):
+        raise InputError(f"a plain .csv needs its receipt, {beside(path).name}, which is not beside it")
     whole = _json(next((line.removeprefix(_MARK) for line in head if line.startswith(_MARK)), ""))
     with _cells_of_any_size():
         body = list(csv.DictReader(io.StringIO("".join(lines[len(head) :]), newline="")))

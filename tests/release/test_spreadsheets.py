@@ -65,6 +65,14 @@ def test_rows_may_be_taken_out_of_a_plain_file(release, tmp_path) -> None:
         pm.load(path)
 
 
+def test_a_plain_file_without_its_receipt_is_told(release, tmp_path) -> None:
+    """It was renamed or sent alone; what is missing has a name."""
+    release.save(tmp_path / "top.csv", plain=True)
+    (tmp_path / "top.csv").rename(tmp_path / "may.csv")
+    with pytest.raises(DataError, match=r"needs its receipt, may\.receipt\.json, which is not beside it"):
+        pm.load(tmp_path / "may.csv")
+
+
 def test_a_workbook_has_rows_and_a_receipt(release, tmp_path) -> None:
     """Numbers are numbers, labels are text, the receipt is a sheet; and it is read back whole."""
     path = tmp_path / "top.xlsx"
