@@ -159,8 +159,13 @@ def compare(first: Release, second: Release) -> Changes:
     """What changed from one release to the other.
 
     Raises:
-        InputError: the two protect different units or count different things, so that no difference means anything.
+        InputError: the second is no release, or the two protect different units or count different things, so that no
+            difference means anything.
     """
+    if not hasattr(second, "receipt"):
+        raise InputError(
+            f"A release is compared with a release, not with {type(second).__name__}: pm.load(…) gives one."
+        )
     notes = _obstacles(first, second)
     before, after = ({frozenset(found.items): found for found in release} for release in (first, second))
     names = [found.items for found in first]

@@ -76,6 +76,8 @@ def test_what_cannot_be_compared_is_refused() -> None:
     data = pm.read(pd.DataFrame(rows), transaction="order", item="item", unit="customer", max_baskets=3)
     with pytest.raises(InputError, match="count different things"):
         one.compare(pm.mine(data, 3, 1, simulate=True, seed=1))
+    with pytest.raises(InputError, match="not with str"):
+        one.compare("june.csv")
     with pytest.raises(InputError, match="numbers for labels"):
         one.compare(pm.mine([["a", "b"]] * 50, 3, 1, simulate=True, seed=1))
     other = pm.mine(pm.Transactions.from_lists([[100, 101]] * 50), 3, 1, simulate=True, seed=1)
