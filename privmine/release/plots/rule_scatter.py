@@ -25,6 +25,8 @@ _HINT = "0.55"
 def rules(release: Release, top: int, level: float) -> Drawing:
     """A dot for each rule that noise does not explain, largest lifts first."""
     found = list_rules(release, Wanted("lift", level=level, prune=True))
+    if not found.found and not found.left_out.total:
+        return nothing(release, "There are no rules:\nno released itemset has two items or more.")
     if not len(found):
         left_out = str(found.left_out).replace(": ", ":\n", 1)
         return nothing(release, f"No rule is clearly more than chance.\n{left_out}".rstrip())
