@@ -28,6 +28,9 @@ from privmine.store.abstract import Store
 _OWN_NOISE = frozenset({"privmine.noise.secure"})
 _OWN_STORES = frozenset({"privmine.store.memory", "privmine.store.disk", "privmine.datasets.repeated"})
 
+#: With it, somebody who takes it for 1 in 100 that a transaction is there can come to more than 99 in 100.
+_LARGE_EPSILON = 10
+
 
 def receipt_of(
     run: Run,
@@ -182,6 +185,7 @@ def release_of(
     ]
     notes = [
         *unusable,
+        *_large_epsilon(receipt),
         *_large_delta(receipt, total),
         *([CLOSED] if downward_closed else []),
         *([ESTIMATED] if len(counts.estimates) else []),
@@ -193,6 +197,16 @@ def release_of(
     return Release(
         tuple(itemsets), request.requested, total, total_error, receipt, kept[-1], selection, joint=counts.joint
     )
+
+
+def _large_epsilon(receipt: Receipt) -> list[str]:
+    """What to say of an ε that promises next to nothing."""
+    if not receipt.private or receipt.guarantee.epsilon <= _LARGE_EPSILON:
+        return []
+    return [
+        "ε is so large that it promises next to nothing: whoever is suspected can be found out almost for sure, and "
+        "counts are nearly exact. Use a far smaller ε next time"
+    ]
 
 
 def _large_delta(receipt: Receipt, total: float) -> list[str]:
