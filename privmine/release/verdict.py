@@ -81,7 +81,7 @@ class Verdict:
         if self.doubtful:
             told.append(
                 f"{_rows(self.doubtful)} may be no more frequent than itemsets that were counted but are not listed: "
-                f"up to {self.doubtful} of the {self.rows} most frequent itemsets may be missing."
+                f"up to {self.doubtful:,} of the {self.rows:,} most frequent itemsets may be missing."
             )
         return told
 

@@ -165,6 +165,13 @@ def test_small_releases_have_a_verdict(counts: list[float], chosen: Chosen | Non
     assert words in " ".join(release.verdict.lines(release))
 
 
+def test_thousands_are_separated() -> None:
+    """Of rows as of counts."""
+    release = made_up([500.0] * 1200, Chosen(5000, 499.0))
+    assert "up to 1,200 of the 1,200 most frequent" in " ".join(release.verdict.lines(release))
+    assert repr(release).startswith("1,200 private frequent itemsets of about 1,000 transactions")
+
+
 def test_every_export_has_the_verdict(tmp_path: Any) -> None:
     """Text, notebook, page, CSV and JSON; and it is the same after loading."""
     release = pm.mine(pm.groceries(), 20, 1)
