@@ -38,7 +38,7 @@ def budget() -> None:
 @budget.command()
 @ledger_option
 @click.option("--dataset", required=True, help="A name for the data.")
-@click.option("--epsilon", required=True, help="The total ε that can ever be spent on it.")
+@click.option("--epsilon", "-e", required=True, help="The total ε that can ever be spent on it.")
 @click.option("--delta", help="The total δ, for budgets of (ε, δ).")
 @click.option(
     "--unit",
@@ -88,7 +88,7 @@ def init(
 @ledger_option
 @dataset_option
 @click.option("--to", required=True, help="A name for the account, such as that of an analyst or a team.")
-@click.option("--epsilon", required=True, help="The ε that the account may spend.")
+@click.option("--epsilon", "-e", required=True, help="The ε that the account may spend.")
 @click.option("--delta", help="Its δ, for budgets of (ε, δ).")
 @note_option
 def grant(path: str, dataset: str, to: str, epsilon: str, delta: str | None, note: str) -> None:
@@ -123,7 +123,7 @@ def revoke(path: str, dataset: str, account: str, note: str) -> None:
 @ledger_option
 @dataset_option
 @click.option("--until", metavar="DATE", required=True, help="The last day of the new period.")
-@click.option("--epsilon", required=True, help="The ε of the new period.")
+@click.option("--epsilon", "-e", required=True, help="The ε of the new period.")
 @click.option("--delta", help="Its δ, for budgets of (ε, δ).")
 @note_option
 def renew(path: str, dataset: str, until: str, epsilon: str, delta: str | None, note: str) -> None:
@@ -150,7 +150,7 @@ def renew(path: str, dataset: str, until: str, epsilon: str, delta: str | None, 
     help="Whose the new rows are: of new people, none of whom is in the data already, or of the same ones.",
 )
 @click.option("--part", default="", help="A name for new people.")
-@click.option("--epsilon", help="The ε that all releases may cost new people.")
+@click.option("--epsilon", "-e", help="The ε that all releases may cost new people.")
 @click.option("--delta", help="Their δ, for budgets of (ε, δ).")
 @note_option
 def grow(

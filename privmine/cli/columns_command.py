@@ -14,6 +14,7 @@ _MAYBE = (
     "privmine: the first line of {path} may be a row of data rather than names. Then add a line with names, or pass "
     "--layout baskets to `privmine mine`."
 )
+_PADDED = "privmine: blanks at an end and line breaks belong to a name. Pass it with them: {names}."
 
 
 @click.command()
@@ -43,3 +44,12 @@ def columns(file: str, as_json: bool, **options: Any) -> None:
             out.print(f"[bold]Sheet:[/] {text(header.sheet)}")
         for name in header.columns:
             out.print(text(name))
+    names = [name for header in found for name in header.columns]
+    # Bash and Zsh understand $'\n' as a line break.
+    padded = [
+        repr(name) if name.isprintable() else f"${name!r}"
+        for name in names
+        if name != name.strip() or not name.isprintable()
+    ]
+    if padded:
+        click.echo(_PADDED.format(names=", ".join(dict.fromkeys(padded))), err=True)

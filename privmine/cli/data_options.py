@@ -185,7 +185,8 @@ class DataOptions:
         if self.readers and (paths or any(sources.values()) or len(self.readers) > 1):
             raise InputError(f"--{min(self.readers)} names the data itself. Name a file, a query or this, only one.")
         asked = evolve(self.asked, listener=listener)
-        is_catalogue = isinstance(asked.items, list) and asked.respelling is None
+        is_folded = asked.respelling is not None and asked.respelling.fold_case
+        is_catalogue = isinstance(asked.items, list) and not is_folded
         question = questionable(asked.items or ()) if is_catalogue else None
         if question is not None:
             click.echo(f"privmine: {in_shell(question)}", err=True)

@@ -7,9 +7,9 @@ from pathlib import Path
 import rich_click as click
 
 from privmine.cli.plot_command import check_new_picture
-from privmine.cli.screen import console, print_json, table, text
+from privmine.cli.screen import console, print_json, print_whole_words, table, text
 from privmine.release import load
-from privmine.release.comparison import Changes
+from privmine.release.comparison import Changes, between, signed
 from privmine.release.display import items_text
 from privmine.release.plots.changes import changes
 from privmine.release.plots.pictures import save_picture
@@ -52,17 +52,16 @@ def _show(found: Changes) -> None:
         out.print(text(line))
     rows = table("itemset", "before", "after", "change", "95 % interval", "", right=("before", "after", "change"))
     for change in found.changes[:SHOWN]:
-        known = change.change is not None and change.low is not None and change.high is not None
         rows.add_row(
             text(items_text(change.items)),
             *("–" if value is None else f"{value:.4f}" for value in (change.before, change.after)),
-            f"{change.change:+.4f}" if known else "",
-            f"{change.low:+.4f} to {change.high:+.4f}" if known else "",
+            signed(change.change),
+            between(change),
             text(change.meaning),
         )
     if len(found):
         out.print()
-        out.print(rows)
+        print_whole_words(rows)
     if len(found) > SHOWN:
         out.print(f"… {len(found) - SHOWN:,} more; --json gives all.")
     if not found.private:

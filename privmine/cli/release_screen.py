@@ -6,7 +6,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from privmine.cli.screen import console, table, text
+from privmine.cli.screen import console, print_whole_words, table, text
 from privmine.release import Release
 from privmine.release.display import DEFAULT_LEVEL, caveat, headline, interval_text, items_text, percent, whole
 
@@ -38,7 +38,7 @@ def show_release(release: Release, saved: Path | None) -> None:
     for charge in receipt.charges:
         stage = f"{charge.stage} ({charge.component})"
         charges.add_row(charge.cost.number, text(stage), text(charge.query), text(charge.mechanism + charge.caveat))
-    out.print(charges)
+    print_whole_words(charges)
     _print_statements(out, receipt.foot())
     if saved is not None:
         out.print(f"[bold]Saved:[/] {text(saved)}")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import rich_click as click
 
-from privmine.cli.screen import console, table, text
+from privmine.cli.screen import console, print_whole, table, text
 from privmine.errors import InputError
 from privmine.files import spare, written
 from privmine.release import Release, load
@@ -16,7 +16,7 @@ from privmine.release.display import items_text
 from privmine.release.release_files import check_output
 from privmine.release.rules import METRICS, RuleList, Wanted, list_rules
 from privmine.release.rules.certainty import WITH_INTERVALS
-from privmine.release.rules.listing import words
+from privmine.release.rules.listing import DEFAULT_THRESHOLD, words
 from privmine.release.rules.rule_files import to_csv, to_json, to_xlsx
 
 #: How many rules the screen shows; a file has all.
@@ -130,19 +130,33 @@ def _show(release: Release, found: RuleList, wanted: Wanted) -> None:
     count = "1 rule" if len(order) == 1 else f"{len(order):,} rules"
     out.print(f"[bold]{count} of {len(release):,} itemset{'' if len(release) == 1 else 's'}[/]\n")
     if order:
-        out.print(rows)
+        print_whole(rows, *numbers)
     if len(order) > SHOWN:
         out.print(f"… {len(order) - SHOWN:,} more; use --output FILE or --json to get all.")
     if not order:
         out.print(_why_none(found, wanted))
     for sentence in words(release, found):
         out.print(text(sentence.replace("The columns _low and _high", "In brackets")))
-    if found.left_out.total:
-        out.print("--unrefined shows all rules.")
+    for sentence in _how_to_see_more(found, wanted):
+        out.print(sentence)
     out.print(text(release.verdict.lines(release)[0]))
     if not release.receipt.private:
         out.print("[bold red]NOT PRIVATE:[/] of a simulated release, for research only.")
     out.print("Rules cost no budget.")
+
+
+def _how_to_see_more(found: RuleList, wanted: Wanted) -> list[str]:
+    """Which options list the rules that are not shown; --unrefined has mlxtend's threshold, and needs all subsets."""
+    if not wanted.refined and not wanted.support_only and wanted.min_threshold is None:
+        return [
+            f"Only rules with a {wanted.metric} of at least {DEFAULT_THRESHOLD} are listed, as in mlxtend. "
+            "--min-threshold 0 lists more."
+        ]
+    if not found.left_out.near_zero and not found.left_out.by_chance:
+        return []
+    closed = " --downward-closed" if found.left_out.incomplete else ""
+    threshold = " --min-threshold 0" if wanted.min_threshold is None else ""
+    return [f"--unrefined{closed}{threshold} shows rules that noise may explain, too."]
 
 
 def _cell(found: RuleList, name: str, row: int, ranged: set[str]) -> str:

@@ -56,11 +56,24 @@ def table(*columns: str, right: tuple[str, ...] = ()) -> Table:
     return made
 
 
+def print_whole(made: Table, *columns: str) -> None:
+    """Print a table in which these columns are not folded, where the others have room for their longest words."""
+    out = console()
+    kept = [column.header in columns for column in made.columns]
+    least = [
+        max(map(len, cells if whole else (word for cell in cells for word in cell.split())), default=0)
+        for whole, cells in zip(kept, _cells(made), strict=True)
+    ]
+    if sum(least) + 2 * (len(least) - 1) <= out.width:
+        for column, whole in zip(made.columns, kept, strict=True):
+            column.no_wrap = whole
+    out.print(made)
+
+
 def print_whole_words(made: Table) -> None:
     """Print a table whose cells are folded between words, where there is room for that; rich breaks words as well."""
     out = console()
-    # Marks such as [bold red] take no room.
-    cells = [[Text.from_markup(str(cell)).plain for cell in (column.header, *column.cells)] for column in made.columns]
+    cells = _cells(made)
     least = [max(len(word) for cell in column for word in cell.split()) for column in cells]
     left = out.width - sum(least) - 2 * (len(least) - 1)
     if left >= 0:
@@ -69,6 +82,11 @@ def print_whole_words(made: Table) -> None:
             more = min(left, max(map(len, texts)) - width)
             column.width, left = width + more, left - more
     out.print(made)
+
+
+def _cells(made: Table) -> list[list[str]]:
+    """What stands in each column, its header first, without marks such as [bold red]: they take no room."""
+    return [[Text.from_markup(str(cell)).plain for cell in (column.header, *column.cells)] for column in made.columns]
 
 
 def text(value: object) -> str:

@@ -112,7 +112,7 @@ class Registry:
         hints = []
         home = IN_OTHER_DISTRIBUTIONS.get((kind, name))
         if home is not None:
-            hints.append(f"It is part of {home}. Run: pip install {home}.")
+            hints.append(f"It is part of {home}. In a checkout of privmine, run `pip install ./plugins/{home}`.")
         if self.failures:
             broken = "; ".join(f"{failure.plugin} ({failure.reason})" for failure in self.failures)
             hints.append(f"Plugins that failed to load: {broken}.")

@@ -28,6 +28,9 @@ from privmine.store.abstract import Store
 _OWN_NOISE = frozenset({"privmine.noise.secure"})
 _OWN_STORES = frozenset({"privmine.store.memory", "privmine.store.disk", "privmine.datasets.repeated"})
 
+#: With it, somebody who takes it for 1 in 100 that a transaction is there can come to more than 99 in 100.
+_LARGE_EPSILON = 10
+
 
 def receipt_of(
     run: Run,
@@ -94,9 +97,12 @@ def _how_many(request: Request) -> list[str]:
     """Where a frequency was asked for: how many itemsets were looked for."""
     if request.above is None:
         return []
+    universe = request.public.universe
+    is_limit = request.k == request.above.k_max < universe.itemset_count(request.max_length)
+    limit = ", which is the limit that was given, so that there may be more" if is_limit else ""
     return [
         f"itemsets of a frequency of at least {amount(request.above.theta)} were asked for: a noisy estimate said that "
-        f"there are {request.k:,}, and those of them are listed whose noisy frequency reaches it"
+        f"there are {request.k:,}{limit}; those of them are listed whose noisy frequency reaches it"
     ]
 
 
@@ -179,6 +185,7 @@ def release_of(
     ]
     notes = [
         *unusable,
+        *_large_epsilon(receipt),
         *_large_delta(receipt, total),
         *([CLOSED] if downward_closed else []),
         *([ESTIMATED] if len(counts.estimates) else []),
@@ -190,6 +197,16 @@ def release_of(
     return Release(
         tuple(itemsets), request.requested, total, total_error, receipt, kept[-1], selection, joint=counts.joint
     )
+
+
+def _large_epsilon(receipt: Receipt) -> list[str]:
+    """What to say of an ε that promises next to nothing."""
+    if not receipt.private or receipt.guarantee.epsilon <= _LARGE_EPSILON:
+        return []
+    return [
+        "ε is so large that it promises next to nothing: whoever is suspected can be found out almost for sure, and "
+        "counts are nearly exact. Use a far smaller ε next time"
+    ]
 
 
 def _large_delta(receipt: Receipt, total: float) -> list[str]:

@@ -231,7 +231,8 @@ def answers(plan: Plan) -> list[str]:
             f"{number(float(plan.target.error))} for {what}, with any of the bases that were tried"
         )
     if plan.remaining is not None:
-        sentences.append(f"Ledger: {Guarantee(plan.remaining)} would remain for {plan.dataset}")
+        spent = Guarantee(plan.epsilon, plan.delta)
+        sentences.append(f"Ledger: {Guarantee(plan.remaining)} would remain for {plan.dataset} after {spent}")
     return sentences
 
 

@@ -17,7 +17,7 @@ from privmine.ledger.entries import TRANSACTION
 from privmine.model import BasisSet, itemset_count
 from privmine.model.bases import DEFAULT_LIMIT, LONGEST_LIMIT
 from privmine.pipeline.request import budget_of, number_of_itemsets
-from privmine.privacy.unit import Unit
+from privmine.privacy.unit import Unit, unit_called
 
 #: The number of items enters by its logarithm only, so that a guess will do.
 DEFAULT_ITEMS = 1000
@@ -91,13 +91,17 @@ def item_count(items: Any) -> int:
     return count
 
 
+def _called(column: Any) -> Any:
+    return unit_called(column) if isinstance(column, str) else column
+
+
 def unit_of(unit: str | None, max_baskets: Any, merge_by: str | None, ledger: Any, dataset: str | None) -> Unit:
     """Who is to be protected; where several baskets count and nobody is named, whoever the ledger's budget is for."""
     baskets = whole_number(max_baskets, "max_baskets")
     if unit is None and merge_by is None and baskets > 1 and ledger is not None and dataset is not None:
         unit = as_ledger(ledger).budget(dataset).unit
-    named = None if unit is None or unit == TRANSACTION else unit_name(unit)
-    merged = None if merge_by is None else unit_name(merge_by)
+    named = None if unit is None or unit == TRANSACTION else unit_name(_called(unit))
+    merged = None if merge_by is None else unit_name(_called(merge_by))
     return Unit.of(named, None if named is None and baskets == 1 else baskets, merged)
 
 

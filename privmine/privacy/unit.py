@@ -3,10 +3,20 @@
 from __future__ import annotations
 
 from typing import Any
+from unicodedata import normalize
 
 from attrs import frozen
 
 from privmine.errors import InputError
+
+
+def unit_called(column: str) -> str:
+    """What a unit is called by the name of its column: one printable line, without the blanks around it.
+
+    Headers of exported tables often have such blanks, and those of workbooks line breaks. An accent may be one
+    character or two.
+    """
+    return normalize("NFC", "".join(sign if sign.isprintable() else " " for sign in column).strip())
 
 
 @frozen
@@ -59,7 +69,7 @@ class Unit:
         if owner is None:
             return cls()
         name = owner if isinstance(owner, str) else getattr(owner, "name", None)
-        made = cls(str(name or "unit"), max_baskets or 1, merged=merge_by is not None)
+        made = cls(unit_called(str(name or "")) or "unit", max_baskets or 1, merged=merge_by is not None)
         if made.name == cls().name:
             raise InputError(
                 f"The unit cannot be called {made.name!r}: that name stands for transactions that are protected one "

@@ -94,8 +94,9 @@ class Changes:
             if (low := change.low) is not None and (high := change.high) is not None
         )
         if apart:
+            other = "other " if changed else ""
             told.append(
-                f"{apart:,} other {'change has a' if apart == 1 else 'changes have'} 95 % interval"
+                f"{apart:,} {other}{'change has a' if apart == 1 else 'changes have'} 95 % interval"
                 f"{'' if apart == 1 else 's'} without 0. With {both:,} compared at once that happens by chance, so it "
                 "is not called clear."
             )
@@ -121,10 +122,12 @@ class Changes:
         told = "".join(f"<p>{escape(line)}</p>" for line in (*self._warning(), *self.lines()))
         rows = "".join(
             f"<tr><td>{escape(items_text(change.items))}</td><td>{_share(change.before)}</td>"
-            f"<td>{_share(change.after)}</td><td>{escape(change.meaning)}</td></tr>"
+            f"<td>{_share(change.after)}</td><td>{signed(change.change)}</td><td>{between(change)}</td>"
+            f"<td>{escape(change.meaning)}</td></tr>"
             for change in self.changes
         )
-        head = "<tr><th>itemset</th><th>before</th><th>after</th><th>meaning</th></tr>"
+        names = ("itemset", "before", "after", "change", "95 % interval", "meaning")
+        head = f"<tr>{''.join(f'<th>{name}</th>' for name in names)}</tr>"
         return f"<div class='privmine'>{told}<table><thead>{head}</thead><tbody>{rows}</tbody></table></div>"
 
     def to_dict(self) -> dict[str, Any]:
@@ -155,8 +158,13 @@ def compare(first: Release, second: Release) -> Changes:
     """What changed from one release to the other.
 
     Raises:
-        InputError: the two protect different units or count different things, so that no difference means anything.
+        InputError: the second is no release, or the two protect different units or count different things, so that no
+            difference means anything.
     """
+    if not hasattr(second, "receipt"):
+        raise InputError(
+            f"A release is compared with a release, not with {type(second).__name__}: pm.load(…) gives one."
+        )
     notes = _obstacles(first, second)
     before, after = ({frozenset(found.items): found for found in release} for release in (first, second))
     names = [found.items for found in first]
@@ -195,7 +203,9 @@ def _obstacles(first: Release, second: Release) -> list[str]:
     shared = {item for found in first for item in found.items} & {item for found in second for item in found.items}
     if len(first) and len(second) and not shared:
         notes.append("No item is in both releases: they may be of different catalogues.")
-    if one.dataset is not None and one.dataset == other.dataset:
+    if first == second:
+        notes.append("Both are the same release, so nothing can have changed.")
+    elif one.dataset is not None and one.dataset == other.dataset:
         notes.append(
             f"Both releases were charged to {one.dataset}. If they are of the same data, all that differs is noise."
         )
@@ -264,6 +274,16 @@ def _change(
     low, high = max(low, -1.0), min(high, 1.0)
     value = min(max(value, -old.support), 1 - old.support)
     return Change(items, old.support, new.support, value, min(low, value), max(high, value), clear, meaning)
+
+
+def signed(change: float | None) -> str:
+    """A change as text, empty where there is none."""
+    return "" if change is None else f"{change:+.4f}"
+
+
+def between(change: Change) -> str:
+    """The interval of a change as text, empty where there is none."""
+    return "" if change.low is None else f"{signed(change.low)} to {signed(change.high)}"
 
 
 def _share(value: float | None) -> str:

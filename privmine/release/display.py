@@ -59,7 +59,7 @@ def caveat(release: Release) -> str:
 def headline(release: Release) -> str:
     """What this is, in one line; a simulated release says so first."""
     kind = "private" if release.receipt.private else "SIMULATED, NOT PRIVATE:"
-    count = f"{len(release)} of {release.requested}" if len(release) < release.requested else f"{len(release)}"
+    count = f"{len(release):,} of {release.requested:,}" if len(release) < release.requested else f"{len(release):,}"
     about = "" if release.receipt.n_public else "about "
     itemsets = "itemset" if count == "1" else "itemsets"
     total, counted = f"{release.total:,.0f}", printable(release.receipt.counted)

@@ -28,7 +28,7 @@ from privmine.release.frames import FORMAT, FORMAT_VERSION, facts, to_arrow
 from privmine.release.html_chart import support_chart
 from privmine.release.intervals import KeptLaw, law_from_dict
 from privmine.release.release import FrequentItemset, Release
-from privmine.release.spreadsheets import beside, json_of_xlsx, kept_rows, to_plain_csv, to_xlsx
+from privmine.release.spreadsheets import beside, json_of_xlsx, kept_rows, plain_separator, to_plain_csv, to_xlsx
 
 #: More than any release has; what a file says beyond these is no count of transactions, and no number of itemsets.
 LARGEST = 1e100
@@ -335,6 +335,8 @@ def _from_csv(path: Path) -> Release:
     if not head and beside(path).exists():
         release = _from_json(beside(path))
         return evolve(release, itemsets=tuple(release[row] for row in kept_rows(release, lines)))
+    if plain_separator(lines) is not None:
+        raise InputError(f"a plain .csv needs its receipt, {beside(path).name}, which is not beside it")
     whole = _json(next((line.removeprefix(_MARK) for line in head if line.startswith(_MARK)), ""))
     with _cells_of_any_size():
         body = list(csv.DictReader(io.StringIO("".join(lines[len(head) :]), newline="")))

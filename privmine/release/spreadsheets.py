@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import zipfile
-from collections.abc import Iterable
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -75,14 +75,19 @@ def to_plain_csv(release: Release, level: float) -> bytes:
     return text.encode("ascii" if text.isascii() else "utf-8-sig")
 
 
-def kept_rows(release: Release, lines: Iterable[str]) -> list[int]:
+def plain_separator(lines: Sequence[str]) -> str | None:
+    """What parts the cells of a plain CSV; None if it is none. In many countries spreadsheets save semicolons."""
+    return next((sign for sign in ",;\t" if lines[:1] and lines[0].startswith(f"rank{sign}itemset{sign}")), None)
+
+
+def kept_rows(release: Release, lines: Sequence[str]) -> list[int]:
     """The rows of a release that a plain CSV still has. A row that the release does not have is refused.
 
     So is a row with another count: whoever reads the CSV would take it for what was released and paid for.
     """
     place = {_text(found.items): row for row, found in enumerate(release)}
     kept = []
-    for row in csv.DictReader(lines):
+    for row in csv.DictReader(lines, delimiter=plain_separator(lines) or ","):
         if row.get("itemset") not in place:
             raise InputError("the receipt beside it is of another release")
         number = place[row["itemset"]]

@@ -67,17 +67,21 @@ class Verdict:
             )
         elif self.above_zero < self.rows / 2:
             told.append("This is mostly noise: ask for fewer itemsets, or spend a larger ε.")
+        total = release.total_interval()
+        if total.low <= 0:
+            told.append("The number of transactions is not clearly above 0, so the supports mean nothing.")
         told.append(self._order())
         if self.found_from is not None:
-            share = _percent(min(self.found_from / release.total, 1.0))
+            share = f" ({_percent(self.found_from / release.total)})" if self.found_from <= release.total else ""
+            share = ", and there are probably not that many" if self.found_from > total.high else share
             told.append(
                 f"An itemset that was counted is listed in 19 of 20 runs if it is in at least {self.found_from:,.0f} "
-                f"{release.receipt.counted.partition(',')[0]} ({share})."
+                f"{release.receipt.counted.partition(',')[0]}{share}."
             )
         if self.doubtful:
             told.append(
                 f"{_rows(self.doubtful)} may be no more frequent than itemsets that were counted but are not listed: "
-                f"up to {self.doubtful} of the {self.rows} most frequent itemsets may be missing."
+                f"up to {self.doubtful:,} of the {self.rows:,} most frequent itemsets may be missing."
             )
         return told
 

@@ -30,7 +30,7 @@ def test_init_says_for_whom(path) -> None:
     """The sentence names total, unit and file; the unit is a transaction unless another is named."""
     said = run("init", "--ledger", path, "--dataset", "orders", "--epsilon", "3")
     assert said == f"orders has a budget of ε = 3 for one transaction in {path}.\n"
-    said = run("init", "--ledger", path, "--dataset", "sales", "--epsilon", "1/3", "--unit", "customer_id")
+    said = run("init", "--ledger", path, "--dataset", "sales", "-e", "1/3", "--unit", "customer_id")
     assert "sales has a budget of ε = 1/3 ≈ 0.333333 for one customer_id in" in said
     assert [made.unit for made in Ledger(path).show()] == ["transaction", "customer_id"]
 

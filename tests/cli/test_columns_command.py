@@ -28,6 +28,20 @@ def test_columns_are_listed_one_a_line(privmine, tmp_path, name):
     assert (code, json.loads(out)) == (0, [{"sheet": None, "columns": ["order_id", "product [EUR]"]}])
 
 
+def test_blanks_around_a_name_are_told(privmine, tmp_path):
+    """They cannot be seen on a screen, and without them there is no such column."""
+    path = tmp_path / "a.csv"
+    path.write_text("order_id, Customer ,product\n1,2,tea\n")
+    told = "privmine: blanks at an end and line breaks belong to a name. Pass it with them: ' Customer '.\n"
+    assert privmine("columns", str(path)) == (0, "order_id\n Customer \nproduct\n", told)
+    assert privmine("columns", str(path), "--json")[2] == ""
+    book = openpyxl.Workbook()
+    book.active.append(["Customer\nID", "product"])
+    book.active.append([1, "tea"])
+    book.save(tmp_path / "a.xlsx")
+    assert "Pass it with them: $'Customer\\nID'." in privmine("columns", str(tmp_path / "a.xlsx"))[2]
+
+
 def test_sheets_are_listed_with_their_columns(privmine, tmp_path):
     """All of a workbook, or the one that is named."""
     book = openpyxl.Workbook()

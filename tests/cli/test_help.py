@@ -108,4 +108,5 @@ def test_a_command_of_a_missing_plugin_says_what_to_install(command, distributio
     """The name of the distribution is in the message."""
     failed = run_python("-m", "privmine", *command.split(), site=tmp_path, PRIVMINE_LOAD_PLUGINS="")
     assert failed.returncode == 2
-    assert f"It is part of {distribution}. Run: pip install {distribution}." in failed.stderr
+    place = f"In a checkout of privmine, run `pip install ./plugins/{distribution}`."
+    assert f"It is part of {distribution}. {place}" in failed.stderr

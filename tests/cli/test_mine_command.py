@@ -34,6 +34,13 @@ def test_without_data_the_embedded_baskets_are_mined() -> None:
     assert done.stderr == ""
 
 
+def test_charges_on_80_columns_break_no_words(monkeypatch) -> None:
+    """Stages and mechanisms can be read, and no bracket stands alone."""
+    monkeypatch.setattr("privmine.cli.screen.PIPE_WIDTH", 80)
+    words = CliRunner().invoke(cli, ["mine", "-k", "50", "-e", "0.5", "--simulate", "--seed", "1"]).output.split()
+    assert {"reconstruct_counts", "(basis-frequencies)", "(items-and-pairs)", "exponential", "mechanism,"} <= {*words}
+
+
 def test_a_simulation_says_so() -> None:
     """On the screen as in the files."""
     result = CliRunner().invoke(cli, ["mine", "--simulate", "--seed", "1"])

@@ -200,6 +200,19 @@ def test_a_dry_run_repeats_which_columns_are_used_as_what(orders, privmine, opti
     assert json.loads(privmine(*command, "--json")[1])["columns"] == columns
 
 
+def test_a_unit_whose_header_has_blanks_is_charged(orders, privmine) -> None:
+    """The column is named as it stands there, and the unit is called without the blanks everywhere."""
+    orders.write_text(orders.read_text().replace("customer_id", " Customer-ID ", 1))
+    account = ("--ledger", "budget.db", "--dataset", "sales")
+    privmine("budget", "init", *account, "--epsilon", "3", "--unit", "Customer-ID")
+    named = ("--unit", " Customer-ID ", "--max-baskets", "2", "--k", "4", "--epsilon", "1", *account)
+    code, _, err = privmine("plan", "--lam", "3", *named)
+    assert code == 0, err
+    code, out, err = privmine("mine", "orders.csv", "--transaction", "order_id", "--item", "product", *named, "--json")
+    assert code == 0, err
+    assert "one Customer-ID, of whose" in json.loads(out)["receipt"]["protects"]
+
+
 def test_a_ledger_for_customers(orders, privmine) -> None:
     """Runs for customers are charged, one for a transaction is refused, in the dry run as in the run."""
     privmine("budget", "init", "--ledger", "budget.db", "--dataset", "sales", "--epsilon", "3", "--unit", "customer_id")
@@ -298,12 +311,13 @@ def test_a_catalogue_in_another_case_is_questioned_and_then_folded(orders, mined
     """Nothing of the data decides what is said; with --fold-case the release has the catalogue's labels."""
     said = ("orders.csv", "--transaction", "order_id", "--item", "product", "--items", "items.txt")
     (orders.parent / "items.txt").write_text("BREAD\nMILK\nCOCOA\n")
-    code, _, err = privmine("mine", *said, *RUN, "--dry-run")
-    assert code == 0
-    assert err == (
-        "privmine: All labels of --items are in capitals. Items of the data that are written otherwise are dropped "
-        "unless you pass --fold-case.\n"
-    )
+    for trim in ((), ("--trim",)):
+        code, _, err = privmine("mine", *said, *trim, *RUN, "--dry-run")
+        assert code == 0
+        assert err == (
+            "privmine: All labels of --items are in capitals. Items of the data that are written otherwise are dropped "
+            "unless you pass --fold-case.\n"
+        )
     folded, silence = mined(*said, "--fold-case")
     assert silence == ""
     assert {label for row in folded["itemsets"] for label in row["items"]} <= {"BREAD", "MILK", "COCOA"}

@@ -71,7 +71,7 @@ def test_the_ledger_tells_what_would_remain(privmine, tmp_path) -> None:
     account = ["--ledger", str(path), "--dataset", "orders", "--unit", "customer_id", "--max-baskets", "5"]
     code, out, _ = privmine("plan", "--epsilon", "0.5", "--lam", "7", *account)
     assert code == 0
-    assert "Ledger: ε = 1.5 would remain for orders" in out
+    assert "Ledger: ε = 1.5 would remain for orders after ε = 0.5" in out
     code, out, err = privmine("plan", "--epsilon", "5", "--lam", "7", *account)
     assert code == 2
     assert "A count" in out

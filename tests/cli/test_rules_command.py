@@ -159,6 +159,35 @@ def test_what_noise_explains_is_shown_on_request(privmine, closed) -> None:
     assert 0 < len(refined["rules"]) < len(everything["rules"])
 
 
+def test_what_shows_the_other_rules_is_told(privmine, closed, tmp_path) -> None:
+    """The options that are told list all rules; --unrefined alone says that it has a threshold."""
+    _, out, _ = privmine("rules", str(closed))
+    told = "--unrefined --min-threshold 0"
+    assert f"\n{told} shows rules that noise may explain, too.\n" in out
+    shown, left_out = (int(re.search(words, out)[1]) for words in (r"(\d+) rules of", r"(\d+) rules are not shown"))
+    _, out, _ = privmine("rules", str(closed), *told.split())
+    assert out.startswith(f"{shown + left_out} rules of")
+    assert "--min-threshold" not in out
+    _, out, _ = privmine("rules", str(closed), "--unrefined")
+    assert "at least 0.8 are listed, as in mlxtend. --min-threshold 0 lists more.\n" in out
+    partial = pm.mine(pm.groceries(), 60, 0.2, simulate=True, seed=1)
+    partial.save(tmp_path / "partial.csv")
+    _, out, _ = privmine("rules", str(tmp_path / "partial.csv"))
+    assert "--unrefined --downward-closed --min-threshold 0 shows" in out
+    assert privmine("rules", str(tmp_path / "partial.csv"), "--unrefined", "--downward-closed")[0] == 0
+
+
+def test_intervals_are_not_broken_on_a_narrow_screen(privmine, closed, monkeypatch) -> None:
+    """Items are, since they have the room to be read in two lines."""
+    monkeypatch.setattr("privmine.cli.screen.PIPE_WIDTH", 80)
+    _, out, _ = privmine("rules", str(closed), "--consequent", "whole milk")
+    rows = int(out.partition(" rule")[0])
+    assert rows > 1
+    assert len(re.findall(r"\[\d+\.\d+ to \d+\.\d+\]", out)) == 2 * rows
+    _, out, _ = privmine("diff", str(closed), str(closed))
+    assert len(re.findall(r"-0\.\d+ to \+0\.\d+", out)) == 50
+
+
 def test_rules_about_an_item(privmine, closed) -> None:
     """On the side that is named; an item that was not released is refused with those that were."""
     code, out, _ = privmine("rules", str(closed), "--consequent", "whole milk", "--consequent", "spag*", "--json")

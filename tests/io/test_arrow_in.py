@@ -52,6 +52,13 @@ def test_categories_and_lists_are_read(tmp_path):
     assert contents_of(pm.read(tmp_path / "lists.feather")) == EXPECTED
 
 
+def test_a_release_is_no_data(tmp_path):
+    """Its itemsets are lists of labels, and would be read as transactions."""
+    pm.mine([["tea", "milk"], ["tea"]] * 50, 2, 1).save(tmp_path / "top.parquet")
+    with pytest.raises(DataError, match="is a release that privmine saved, not data"):
+        pm.read(tmp_path / "top.parquet")
+
+
 def test_damaged_files_are_told(tmp_path):
     """Cut off, changed, of another version, or no such file; never in Arrow's words."""
     whole = tmp_path / "a.feather"

@@ -129,6 +129,18 @@ def test_a_large_delta_is_noted_in_the_receipt() -> None:
         assert any("δ is larger than 1 divided by" in note for note in notes) == is_large
 
 
+def test_a_large_epsilon_is_noted_in_the_receipt() -> None:
+    """Such counts may be exact, however private a release is called; a simulation promises nothing anyway."""
+    for options, is_large in (
+        ({"epsilon": 10}, False),
+        ({"epsilon": 11}, True),
+        ({"epsilon": 11, "delta": DELTA}, True),
+    ):
+        notes = pm.mine(data(), k=4, **options).receipt.notes
+        assert any("promises next to nothing" in note for note in notes) == is_large
+    assert not any("promises" in note for note in pm.mine(data(), 4, 99, simulate=True, seed=1).receipt.notes)
+
+
 def test_a_dry_run_tells_both() -> None:
     """ρ is what would be spent, ε and δ what that is worth."""
     told = pm.Pipeline().dry_run(data(), 4, 1, delta=DELTA).to_dict()

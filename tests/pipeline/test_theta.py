@@ -57,6 +57,14 @@ def test_the_number_is_drawn_and_not_looked_up() -> None:
     assert max(drawn) <= 15
 
 
+def test_the_limit_is_told_where_it_was_reached() -> None:
+    """Three itemsets reach 20 %: with a limit of two there may be more, with one of eight there are three."""
+    for k_max, is_told in ((2, True), (8, False), (15, False)):
+        release = pm.mine(data(), epsilon=20, theta=0.2, k_max=k_max, simulate=True, seed=1)
+        (note,) = (note for note in release.receipt.notes if "frequency of at least 0.2" in note)
+        assert ("which is the limit that was given, so that there may be more" in note) is is_told
+
+
 def test_min_support_is_understood() -> None:
     """mlxtend's name for θ gives the same release."""
     options = {"epsilon": 1, "k_max": 8, "simulate": True, "seed": 3}

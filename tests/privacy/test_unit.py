@@ -50,6 +50,16 @@ def test_a_number_of_transactions_is_whole(baskets: object) -> None:
         Unit("customer", 2, merged=True)
 
 
+def test_a_unit_is_called_by_its_column_without_blanks_around_it() -> None:
+    """Headers of exports have blanks and line breaks; a ledger and a receipt need one line that anybody can type."""
+    assert Unit.of(" Customer-ID ", 3, None).name == "Customer-ID"
+    assert Unit.of(None, None, "Customer\nID").name == "Customer ID"
+    assert Unit.of("Ka\u0308ufer", 3, None).name == "K\u00e4ufer"
+    assert Unit.of(" ", 3, None).name == "unit"
+    with pytest.raises(InputError, match="Rename the column"):
+        Unit.of(" transaction", 3, None)
+
+
 def test_whom_and_what_a_unit_is_about() -> None:
     """In a few words, for receipts, tables and logs."""
     each, few, merged = Unit(), Unit("customer", 5), Unit("customer", merged=True)

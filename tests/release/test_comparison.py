@@ -78,6 +78,8 @@ def test_what_cannot_be_compared_is_refused() -> None:
     data = pm.read(pd.DataFrame(rows), transaction="order", item="item", unit="customer", max_baskets=3)
     with pytest.raises(InputError, match="count different things"):
         one.compare(pm.mine(data, 3, 1, simulate=True, seed=1))
+    with pytest.raises(InputError, match="not with str"):
+        one.compare("june.csv")
     with pytest.raises(InputError, match="numbers for labels"):
         one.compare(pm.mine([["a", "b"]] * 50, 3, 1, simulate=True, seed=1))
     other = pm.mine(pm.Transactions.from_lists([[100, 101]] * 50), 3, 1, simulate=True, seed=1)
@@ -90,10 +92,12 @@ def test_an_interval_without_0_that_is_no_clear_change_is_explained() -> None:
     changes = [
         Change((item,), 0.1, 0.2, 0.1, low, 0.2, False, "no clear change") for item, low in enumerate((0.01, -0.1))
     ]
+    clear = Change((2,), 0.1, 0.9, 0.8, 0.7, 0.9, True, "rose")
+    assert Changes((clear, *changes), (), True).lines()[1].startswith("1 other change has a")
     first, *others = Changes(tuple(changes), (), True).lines()
     assert first.startswith("0 of 2")
     assert others == [
-        "1 other change has a 95 % interval without 0. With 2 compared at once that happens by chance, so it is not "
+        "1 change has a 95 % interval without 0. With 2 compared at once that happens by chance, so it is not "
         "called clear."
     ]
 
@@ -112,6 +116,19 @@ def test_a_comparison_in_a_notebook() -> None:
     private = pm.mine(baskets, 3, 1).compare(pm.mine(baskets, 3, 1))
     assert "NOT PRIVATE" not in repr(private) + private._repr_html_()
     assert "simulated" not in private.to_pandas().columns
+    rows = Changes(
+        (Change((1,), 0.1, 0.2, 0.1, -0.05, 0.25, False, "x"), Change((2,), 0.1, *[None] * 4, False, "y")), (), True
+    )
+    assert "<td>+0.1000</td><td>-0.0500 to +0.2500</td><td>x</td>" in rows._repr_html_()
+    assert "<td>–</td><td></td><td></td><td>y</td>" in rows._repr_html_()
+
+
+def test_a_release_compared_with_itself_is_told() -> None:
+    """Two names of one file are a likely mistake."""
+    release = pm.mine([["a"], ["a", "b"]] * 300, 2, 1)
+    same, other = "Both are the same release, so nothing can have changed.", pm.mine([["a"], ["a", "b"]] * 300, 2, 1)
+    assert same in release.compare(release).lines()
+    assert same not in release.compare(other).lines()
 
 
 def test_promises_are_told_in_words() -> None:

@@ -147,6 +147,22 @@ def test_extreme_supports_are_drawn(kind: str, support: float) -> None:
     release.plot(kind).figure.canvas.draw()
 
 
+def test_no_rules_have_two_reasons() -> None:
+    """Noise, or that no itemset has two items."""
+    assert "no released itemset has two items or more" in texts(made_up({("a",): 0.5, ("b",): 0.4}).plot("rules"))
+    assert "clearly more than chance" in texts(made_up({("a",): 0.5, ("b",): 0.4, ("a", "b"): 0.2}).plot("rules"))
+
+
+def test_rules_are_named_whole_and_counted_as_the_command_counts_them() -> None:
+    """Those that add nothing to a shorter one are not drawn, but `privmine rules` lists them."""
+    release = pm.mine(pm.groceries(), 60, 4, simulate=True, seed=1, downward_closed=True)
+    listed, drawn = (len(release.rules(prune=prune)) for prune in (False, True))
+    axes = release.plot("rules", top=listed)
+    assert drawn < listed
+    assert f"{drawn} of {listed} rules" in texts(axes)
+    assert "avocados, beef mince → salsa, tortillas" in texts(axes)
+
+
 def test_long_itemsets_are_shortened() -> None:
     """Long labels first, then the number of items that are left out."""
     assert itemset_label(("bread", "milk")) == "bread, milk"

@@ -121,8 +121,10 @@ def test_rules_with_wanted_items() -> None:
     assert len(release.rules(antecedent="a", consequent="[bc]")) == 2
     with pytest.raises(UnknownNameError, match="released item"):
         release.rules(antecedent="z")
-    with pytest.raises(InputError, match="No released item matches"):
+    with pytest.raises(InputError, match=r"No released item matches 'z\*' \(consequent\)\. Use another pattern\.$"):
         release.rules(consequent="z*")
+    with pytest.raises(InputError, match="capitals and small letters are different"):
+        release.rules(consequent="B*")
 
 
 def test_redundant_rules_are_pruned_on_request() -> None:

@@ -65,6 +65,27 @@ def test_rows_may_be_taken_out_of_a_plain_file(release, tmp_path) -> None:
         pm.load(path)
 
 
+@pytest.mark.parametrize("separator", [";", "\t"])
+def test_a_plain_file_that_a_spreadsheet_saved_is_read(release, tmp_path, separator) -> None:
+    """In many countries a spreadsheet separates cells by semicolons; rows and counts are checked as ever."""
+    path = tmp_path / "top.csv"
+    release.save(path, plain=True)
+    frame = pd.read_csv(path)
+    frame.to_csv(path, sep=separator, index=False)
+    assert pm.load(path) == release
+    frame.assign(count=frame["count"] + 1).to_csv(path, sep=separator, index=False)
+    with pytest.raises(DataError, match="a count in it was changed"):
+        pm.load(path)
+
+
+def test_a_plain_file_without_its_receipt_is_told(release, tmp_path) -> None:
+    """It was renamed or sent alone; what is missing has a name."""
+    release.save(tmp_path / "top.csv", plain=True)
+    (tmp_path / "top.csv").rename(tmp_path / "may.csv")
+    with pytest.raises(DataError, match=r"needs its receipt, may\.receipt\.json, which is not beside it"):
+        pm.load(tmp_path / "may.csv")
+
+
 def test_a_workbook_has_rows_and_a_receipt(release, tmp_path) -> None:
     """Numbers are numbers, labels are text, the receipt is a sheet; and it is read back whole."""
     path = tmp_path / "top.xlsx"

@@ -142,6 +142,22 @@ def test_a_verdict_in_words() -> None:
 
 
 @pytest.mark.parametrize(
+    ("total", "cutoff", "words", "is_known"),
+    [
+        (1.0, 450.0, "transactions, and there are probably not that many.", False),
+        (50.0, 40.0, "transactions.", False),
+        (1000.0, 450.0, " %).", True),
+    ],
+)
+def test_supports_of_an_unknown_number_of_transactions(total: float, cutoff: float, words: str, is_known: bool) -> None:
+    """Where the noisy total may be 0, supports mean nothing, and no share of more than all is told."""
+    release = attrs.evolve(made_up([500.0, 490.0, 480.0], Chosen(500, cutoff)), total=total)
+    told = release.verdict.lines(release)
+    assert any("so the supports mean nothing" in line for line in told) is not is_known
+    assert next(line for line in told if "19 of 20" in line).endswith(words)
+
+
+@pytest.mark.parametrize(
     ("counts", "chosen", "words"),
     [
         ([], Chosen(0), "Nothing is listed"),
@@ -155,6 +171,13 @@ def test_small_releases_have_a_verdict(counts: list[float], chosen: Chosen | Non
     """One row, none, all candidates listed, or a file of an earlier version."""
     release = made_up(counts, chosen)
     assert words in " ".join(release.verdict.lines(release))
+
+
+def test_thousands_are_separated() -> None:
+    """Of rows as of counts."""
+    release = made_up([500.0] * 1200, Chosen(5000, 499.0))
+    assert "up to 1,200 of the 1,200 most frequent" in " ".join(release.verdict.lines(release))
+    assert repr(release).startswith("1,200 private frequent itemsets of about 1,000 transactions")
 
 
 def test_every_export_has_the_verdict(tmp_path: Any) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from privmine.errors import DataError
 from privmine.io.readers.alike_files import checked_names, common_columns, complaint_about
 from privmine.io.readers.files_in import advance
 from privmine.io.readers.tables import BATCH_ROWS, SAMPLE_ROWS, Batches, RowGuard, Table, arrow, is_text, kinds_of
@@ -35,6 +36,9 @@ def parquet_table(paths: Sequence[Path], name: str) -> Table:
 def _looked_at(path: Path) -> tuple[Any, tuple[str, ...]]:
     """The columns of a file, and what they hold."""
     file = _opened(path)
+    if b"privmine" in (file.schema_arrow.metadata or {}):
+        # Its itemsets would pass for transactions.
+        raise DataError(f"{path} is a release that privmine saved, not data. Load it with pm.load, or `privmine show`.")
     schema = checked_names(path, file.schema_arrow)
     return schema, kinds_of(schema, next(_rows(file, SAMPLE_ROWS), None))
 

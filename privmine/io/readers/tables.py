@@ -171,7 +171,7 @@ class Table:
     def _names(self) -> str:
         if not self.named:
             return (
-                "It is not certain that its first line has the names of its columns, which so are not shown. If it "
+                "It is not certain that its first line has the names of its columns, so they are not shown. If it "
                 "has, pass them as they stand there; if it has none, add a line with names."
             )
         if not self.columns:

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 #: So many rules get their names, largest lifts first; more would cover one another.
 _NAMED = 8
-_WIDEST_SIDE = 26
 #: Rules whose lift may be 1 or less.
 _HINT = "0.55"
 
@@ -26,6 +25,8 @@ _HINT = "0.55"
 def rules(release: Release, top: int, level: float) -> Drawing:
     """A dot for each rule that noise does not explain, largest lifts first."""
     found = list_rules(release, Wanted("lift", level=level, prune=True))
+    if not found.found and not found.left_out.total:
+        return nothing(release, "There are no rules:\nno released itemset has two items or more.")
     if not len(found):
         left_out = str(found.left_out).replace(": ", ":\n", 1)
         return nothing(release, f"No rule is clearly more than chance.\n{left_out}".rstrip())
@@ -62,7 +63,7 @@ def rules(release: Release, top: int, level: float) -> Drawing:
         hints = "; grey: passed only just, a hint" if just.any() else ""
         axes.set_xlabel(f"confidence (lines: {percent(level)} intervals{hints})")
         axes.set_ylabel("lift (1: no connection)")
-        title(axes, release, counted(len(shown), len(found), "rule"))
+        title(axes, release, counted(len(shown), len(found) + found.left_out.redundant, "rule"))
         axes.grid(visible=True, color="0.92", linewidth=0.8)
         axes.set_axisbelow(True)
         for side in ("top", "right"):
@@ -83,7 +84,7 @@ def _limits(lows: FloatArray, highs: FloatArray, most: float) -> tuple[float, fl
 
 
 def _words(antecedent: tuple[object, ...], consequent: tuple[object, ...]) -> str:
-    return f"{itemset_label(antecedent, _WIDEST_SIDE)} → {itemset_label(consequent, _WIDEST_SIDE)}"
+    return f"{itemset_label(antecedent)} → {itemset_label(consequent)}"
 
 
 def _name(axes: Axes, names: list[str]) -> None:

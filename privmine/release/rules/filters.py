@@ -66,7 +66,9 @@ def with_items(release: Release, sides: list[tuple[Any, ...]], wanted: Iterable[
         found = {known[text]} if text in known else {known[name] for name in known if fnmatchcase(name, text)}
         if not found:
             if any(sign in text for sign in "*?["):
-                raise InputError(f"No released item matches {text!r} ({option}). Use another pattern.")
+                folded = any(fnmatchcase(name.casefold(), text.casefold()) for name in known)
+                case = ": capitals and small letters are different" if folded else ""
+                raise InputError(f"No released item matches {text!r} ({option}). Use another pattern{case}.")
             raise UnknownNameError(f"released item ({option})", text, known)
         matching |= found
     return np.array([not matching.isdisjoint(side) for side in sides], dtype=bool)
