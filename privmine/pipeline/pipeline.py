@@ -24,7 +24,7 @@ from privmine.pipeline.dry_run import DryRun
 from privmine.pipeline.request import Wish
 from privmine.pipeline.result import for_a_part, receipt_of, release_of, save_release
 from privmine.pipeline.run import Run, StageComponent, make_ready, observer_manager, stage_manager
-from privmine.pipeline.settings import read_spec
+from privmine.pipeline.settings import check_keys, check_spec, read_spec
 from privmine.release import Release
 from privmine.store.transactions import Transactions
 
@@ -74,7 +74,11 @@ class Pipeline:
 
     @classmethod
     def from_spec(cls, spec: Mapping[str, Any], **options: Any) -> Pipeline:
-        """Make a pipeline from what a TOML file holds."""
+        """Make a pipeline from what a TOML file holds: a mapping with `method` and `stages`."""
+        if not isinstance(spec, Mapping):
+            raise InputError(f"What a pipeline file holds is a mapping with method and stages, not {spec!r}.")
+        check_keys(spec)
+        check_spec(spec, "the pipeline")
         return cls(spec.get("method", DEFAULT_METHOD), **spec.get("stages", {}), **options)
 
     def __repr__(self) -> str:

@@ -87,6 +87,19 @@ def test_without_pandas_rows_are_returned(generated: Transactions, monkeypatch: 
     assert as_rows(rows)[0]["pipeline"] == "paper"
 
 
+@pytest.mark.parametrize(
+    ("pipeline", "words"),
+    [
+        ({"metod": "privbasis"}, "Did you mean 'method'"),
+        ({"stages": {"construct_bass": {}}}, "Did you mean 'construct_b"),
+    ],
+)
+def test_a_misspelt_pipeline_tells_the_right_name(generated: Transactions, pipeline: object, words: str) -> None:
+    """A mapping is checked as a pipeline file is."""
+    with pytest.raises(PrivmineError, match=words):
+        compare({"mine": pipeline}, generated, k=5, epsilon=1)
+
+
 def test_pipelines_that_share_their_first_stages_make_the_same_choices(generated: Transactions) -> None:
     """Seeds are paired: with the same estimate_lambda both find the same λ in the same repeat."""
     pipelines = {"paper": pm.Pipeline(), "short": pm.Pipeline(construct_basis={"max_length": 3})}

@@ -252,6 +252,22 @@ def test_a_wrong_pipeline_file_says_what_to_do(tmp_path, content: str, words: st
         read_spec(path)
 
 
+@pytest.mark.parametrize(
+    ("spec", "words"),
+    [
+        ({"metod": "privbasis"}, "'metod'. Did you mean 'method'?"),
+        ({"stage": {}}, "'stage'. Did you mean 'stages'?"),
+        ({"stages": {"construct_bass": "greedy-merge"}}, "'construct_bass'. Did you mean 'construct_basis'"),
+        ({"method": 3}, "method must be a name"),
+        ("privbasis", "a mapping with method and stages, not 'privbasis'"),
+    ],
+)
+def test_a_wrong_mapping_is_refused_as_a_wrong_file_is(spec, words: str) -> None:
+    """What a file may not hold, a mapping may not hold either: nobody would notice that it does nothing."""
+    with pytest.raises(pm.PrivmineError, match=re.escape(words)):
+        pm.Pipeline.from_spec(spec)
+
+
 def test_a_missing_pipeline_file() -> None:
     """A file that is not there is named."""
     with pytest.raises(pm.PrivmineError, match=r"nowhere\.toml"):
