@@ -61,6 +61,11 @@ class Pipeline:
         reconstruct_counts: Any = None,
         trust: Iterable[str] = (),
     ) -> None:
+        if not isinstance(method, str):
+            raise InputError(
+                f"method= is the name of a method, not {type(method).__name__}. A Pipeline is run by itself: "
+                "pipeline.run(baskets, k=100, epsilon=1)."
+            )
         choices = (allocate_budget, estimate_lambda, select_elements, construct_basis, reconstruct_counts)
         components = chosen_components(method, dict(zip(STAGES, choices, strict=True)))
         trusted = frozenset(canonical(name) for name in ([trust] if isinstance(trust, str) else trust))

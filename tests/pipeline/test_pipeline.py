@@ -274,6 +274,14 @@ def test_a_missing_pipeline_file() -> None:
         pm.Pipeline.from_file("nowhere.toml")
 
 
+@pytest.mark.parametrize("use", [pm.mine, pm.plan])
+def test_a_pipeline_is_no_method(use) -> None:
+    """Whoever has a pipeline is told how to run it."""
+    options = {"transactions": 100, "items": 5} if use is pm.plan else {"baskets": [["a"]]}
+    with pytest.raises(InputError, match=re.escape("not Pipeline. A Pipeline is run by itself: pipeline.run(")):
+        use(k=5, epsilon=1, method=pm.Pipeline(), **options)
+
+
 # Bad input
 
 
