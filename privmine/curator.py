@@ -60,6 +60,8 @@ class Access:
     meter: Meter
     trusts: Callable[[type], bool] = field(repr=False)
     answers: list[Answer] = field(factory=list, repr=False)
+    #: What a user trusts a query by: the name of the distribution that it comes from.
+    home: Callable[[type], str] = field(default=lambda cls: cls.__module__, repr=False)
     #: Whether the errors of queries are told: only where the data is made up.
     tells_errors: bool = False
 
@@ -244,7 +246,7 @@ class Curator:
             raise ContractError(
                 f"The query {type(query).__name__} of {type(query).__module__} declares a sensitivity "
                 "that privmine cannot verify. Use SumQuery, whose contributions are clipped, or "
-                "trust the distribution that defines the query: trust={...}."
+                f"trust the distribution that defines the query: trust={{{self._access.home(type(query))!r}}}."
             )
         if isinstance(query.sensitivity, ConeSensitivity) and not verified:
             raise ContractError(

@@ -7,6 +7,7 @@ from typing import Any
 
 from privmine.curator import Access, Answer, Curator
 from privmine.exact import exact
+from privmine.hooks.registry import distribution_of
 from privmine.model import Public
 from privmine.noise.protocol import NoiseSource
 from privmine.noise.simulated import SimulatedNoise
@@ -41,7 +42,13 @@ def curator_for(
     public = Public(transactions.universe, transactions.unit, origin=transactions.origin)
     source = SimulatedNoise(0) if noise is None else noise
     access = Access(
-        transactions.store, public, source, Meter(budget), lambda _: trusted, tells_errors=not source.private
+        transactions.store,
+        public,
+        source,
+        Meter(budget),
+        lambda _: trusted,
+        home=distribution_of,
+        tells_errors=not source.private,
     )
     return Curator(access, stage, "tried", exact(share, "The share") * budget)
 
