@@ -248,6 +248,11 @@ class Curator:
                 "that privmine cannot verify. Use SumQuery, whose contributions are clipped, or "
                 f"trust the distribution that defines the query: trust={{{self._access.home(type(query))!r}}}."
             )
+        if not isinstance(query.sensitivity, Sensitivity):
+            raise ContractError(
+                f"The query {query.name!r} declares {query.sensitivity!r} as its sensitivity. Declare how far one "
+                "transaction can move the answer: Sensitivity(l1=…, l2_squared=…, linf=…)."
+            )
         if isinstance(query.sensitivity, ConeSensitivity) and not verified:
             raise ContractError(
                 f"The query {type(query).__name__} declares that a transaction adds a moment matrix. That is proven "
@@ -258,6 +263,11 @@ class Curator:
             raise ContractError(
                 f"The query {query.name!r} declares a sensitivity of 0, so it needs no data. Do not ask it "
                 "where there is nothing to count."
+            )
+        if norms.linf > norms.l1:
+            raise ContractError(
+                f"The query {query.name!r} declares that one value moves by {norms.linf} (linf), and all together by "
+                f"{norms.l1} (l1), which is less. One of the two is wrong."
             )
         return verified
 
