@@ -390,7 +390,7 @@ def test_reused_name_names_both_distributions(registry: Registry) -> None:
 @pytest.mark.parametrize(
     ("body", "words"),
     [
-        ({"select_element": lambda self: Elements(())}, "has no method select_elements"),
+        ({"select_element": lambda self: Elements(())}, "Rename select_element to select_elements."),
         ({"select_elements": lambda self: Elements(())}, "is never called. Add the decorator @hookimpl"),
         ({"select_elements": hookimpl(lambda self, request=None: Elements(()))}, "takes 'request' with a default"),
         ({"select_elements": hookimpl(lambda self, *, request: Elements(()))}, "takes 'request' with a default"),
