@@ -173,6 +173,15 @@ def test_a_frequency_that_is_none(theta: str, words: str) -> None:
         Recipe.of({"theta": theta})
 
 
+def test_frequency_of_too_many_itemsets_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On dense data a small frequency has millions of itemsets, which would be mined until the memory is full."""
+    monkeypatch.setattr("privmine.evaluation.truth.MOST_FREQUENT", 1_000)
+    baskets = pm.Transactions.from_lists([range(30)] * 20)
+    release = pm.mine(baskets, k=5, epsilon=1, simulate=True, seed=1)
+    with pytest.raises(InputError, match=r"More than 1,000 itemsets have the frequency 0\.5"):
+        evaluate(release, baskets, theta=0.5)
+
+
 def test_another_frequency_is_another_pipeline() -> None:
     """Results of two frequencies are never mixed."""
     digests = {Recipe.of({"theta": theta}).definition() for theta in (None, "0.1", "0.2", "1/10")}
