@@ -27,7 +27,13 @@ def _delta(value: Any) -> str:
 
 
 def _theta(value: Any) -> str:
-    return str(frequency_of(value))
+    try:
+        return str(frequency_of(value))
+    except InputError:
+        # In a file, which has neither options nor arguments.
+        raise InputError(
+            f"The theta of a pipeline must be a frequency of few digits, more than 0 and at most 1, not {value!r}."
+        ) from None
 
 
 def method_names() -> list[str]:

@@ -166,11 +166,12 @@ def test_nothing_has_the_frequency(by_hand: Transactions) -> None:
     assert (found["frequent"], found["recall"], found["fnr"], found["precision"]) == (0, 1, 0, 0)
 
 
-@pytest.mark.parametrize(("theta", "words"), [("0", "more than 0"), ("1.5", "at most 1"), ("often", "theta=")])
+@pytest.mark.parametrize(("theta", "words"), [("0", "more than 0"), ("1.5", "at most 1"), ("often", "'often'")])
 def test_a_frequency_that_is_none(theta: str, words: str) -> None:
-    """It is refused before anything runs."""
-    with pytest.raises(InputError, match=words):
+    """It is refused before anything runs, in the words of a file."""
+    with pytest.raises(InputError, match=words) as caught:
         Recipe.of({"theta": theta})
+    assert "theta=" not in str(caught.value)
 
 
 def test_frequency_of_too_many_itemsets_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
