@@ -60,6 +60,10 @@ class Access:
     meter: Meter
     trusts: Callable[[type], bool] = field(repr=False)
     answers: list[Answer] = field(factory=list, repr=False)
+    #: What a user trusts a query by: the name of the distribution that it comes from.
+    home: Callable[[type], str] = field(default=lambda cls: cls.__module__, repr=False)
+    #: Whether the errors of queries are told: only where the data is made up.
+    tells_errors: bool = False
 
     @property
     def definition(self) -> Definition:
@@ -132,7 +136,8 @@ class Curator:
             noisy = source.add(whole_numbers(query.evaluate(self._access.store), query.size), noise)
             return whole_numbers(noisy, query.size) if noise.is_discrete else noisy
 
-        answer = Measurement(query, guarded(query.name, answer_with_noise), noise, self._stage)
+        values = guarded(query.name, answer_with_noise, self._access.tells_errors)
+        answer = Measurement(query, values, noise, self._stage)
         self._access.answers.append(answer)
         return answer
 
@@ -208,7 +213,7 @@ class Curator:
             # The order in which a query lists candidates may be that of their scores, which nobody has paid for.
             return tuple(sorted(names, key=_by_name) if ordered else names)
 
-        answer = Selection(query, guarded(query.name, chosen), self._stage)
+        answer = Selection(query, guarded(query.name, chosen, self._access.tells_errors), self._stage)
         self._access.answers.append(answer)
         return answer
 
@@ -244,7 +249,12 @@ class Curator:
             raise ContractError(
                 f"The query {type(query).__name__} of {type(query).__module__} declares a sensitivity "
                 "that privmine cannot verify. Use SumQuery, whose contributions are clipped, or "
-                "trust the distribution that defines the query: trust={...}."
+                f"trust the distribution that defines the query: trust={{{self._access.home(type(query))!r}}}."
+            )
+        if not isinstance(query.sensitivity, Sensitivity):
+            raise ContractError(
+                f"The query {query.name!r} declares {query.sensitivity!r} as its sensitivity. Declare how far one "
+                "transaction can move the answer: Sensitivity(l1=…, l2_squared=…, linf=…)."
             )
         if isinstance(query.sensitivity, ConeSensitivity) and not verified:
             raise ContractError(
@@ -256,6 +266,11 @@ class Curator:
             raise ContractError(
                 f"The query {query.name!r} declares a sensitivity of 0, so it needs no data. Do not ask it "
                 "where there is nothing to count."
+            )
+        if norms.linf > norms.l1:
+            raise ContractError(
+                f"The query {query.name!r} declares that one value moves by {norms.linf} (linf), and all together by "
+                f"{norms.l1} (l1), which is less. One of the two is wrong."
             )
         return verified
 
@@ -345,20 +360,28 @@ def _refuse_floats(source: NoiseSource, noise: Noise) -> None:
         )
 
 
-def guarded(query: str, evaluate: Callable[[], Any]) -> Any:
-    """Evaluate and draw; whatever goes wrong is told without its message, which may hold data."""
+def guarded(query: str, evaluate: Callable[[], Any], tells_errors: bool = False) -> Any:
+    """Evaluate and draw; whatever goes wrong is told without its message, which may hold data.
+
+    Args:
+        query: what a receipt calls the query.
+        evaluate: what is done.
+        tells_errors: raise the error itself; only for data that is made up.
+    """
     try:
         return evaluate()
     except KeyboardInterrupt:
         interrupted = True
-    except BaseException:  # noqa: BLE001 - an exit can hold data as well
+    except BaseException:  # An exit can hold data as well.
+        if tells_errors:
+            raise
         interrupted = False
     if interrupted:
         raise KeyboardInterrupt
     # Here, not in the except block: there the original error would be this one's context.
     raise QueryError(
-        f"The query {query!r} failed while it was evaluated; the reason is withheld, because it may contain data. Run "
-        "the query on made-up data to see it."
+        f"The query {query!r} failed while it was evaluated; the reason is withheld, because it may contain data. To "
+        "see it, ask made-up data: privmine.testing.curator_for(baskets, trusted=True).measure(query)."
     )
 
 
@@ -371,7 +394,9 @@ def whole_numbers(values: Any, size: int) -> IntArray:
     """Exact answers are integers of the declared number; anything else is the query's fault."""
     array = np.asarray(values)
     if array.ndim != 1 or array.dtype.kind not in "iu" or len(array) != size:
-        raise ValueError
+        raise ValueError(
+            f"The answer must be {size} whole numbers, as declared, not {array.dtype} in the shape {array.shape}."
+        )
     if array.dtype == np.uint64 and array.max(initial=np.uint64(0)) > np.iinfo(np.int64).max:
-        raise ValueError
+        raise ValueError("The answer has numbers above the largest 64-bit integer.")
     return array.astype(np.int64, copy=False)

@@ -282,6 +282,26 @@ def test_sensitivity_zero_is_refused() -> None:
         make_curator(make_access(trusts=lambda cls: True)).measure(Constant(np.array([1])))
 
 
+@pytest.mark.parametrize(
+    ("declared", "said"),
+    [
+        (None, r"declares None as its sensitivity. Declare .* Sensitivity\(l1=…"),
+        (1, "declares 1 as its sensitivity"),
+        (Sensitivity(l1=1, l2_squared=9, linf=3), r"moves by 3 \(linf\), and all together by 1"),
+    ],
+)
+def test_sensitivity_that_cannot_be_is_refused(declared: object, said: str) -> None:
+    """Its author is told what is wrong, before anything is charged."""
+
+    class Wrong(ForeignQuery):
+        sensitivity = declared
+
+    access = make_access(trusts=lambda cls: True)
+    with pytest.raises(ContractError, match=said):
+        make_curator(access).measure(Wrong(np.array([1])))
+    assert access.meter.charges == ()
+
+
 def test_secure_answers_are_integers() -> None:
     """Whatever is measured with the default noise is a whole number."""
     answer = make_curator(make_access(SecureNoise())).measure(Supports([(), (0,)]))

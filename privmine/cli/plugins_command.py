@@ -17,6 +17,7 @@ from privmine.hooks.extensions import Extension
 from privmine.hooks.presets import Preset
 from privmine.hooks.registry import Registry, own_version, registry
 from privmine.model import STAGES
+from privmine.pipeline import Pipeline
 
 #: What else plugins bring, with the key of its list.
 KINDS = {"command": "commands", "dataset": "datasets", "metric": "metrics", "reader": "readers"}
@@ -56,18 +57,28 @@ def plugins(context: click.Context, as_json: bool, as_requirements: bool) -> Non
 
 
 @plugins.command()
-@click.argument("component", metavar="STAGE=NAME")
+@click.argument("component", metavar="STAGE=NAME|METHOD")
 @click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
 def show(component: str, as_json: bool) -> None:
     """Show one component: what it does, why it is private, its parameters, and where its code lives.
+
+    Of a method, such as privbasis, show the component of each stage.
 
     Example:  privmine plugins show select_elements=items-and-pairs
     """
     stage, separator, name = component.partition("=")
     if not separator:
-        raise InputError(
-            f"{component!r} does not have the form STAGE=NAME, for example select_elements=items-and-pairs."
-        )
+        preset = registry().presets.get(component)
+        if preset is None:
+            raise InputError(
+                f"{component!r} is no method, and it does not have the form STAGE=NAME, for example "
+                "select_elements=items-and-pairs."
+            )
+        if as_json:
+            print_json(method_data(preset))
+        else:
+            show_method(preset)
+        return
     found = registry().find(stage, name)
     if as_json:
         print_json(component_data(found))
@@ -105,15 +116,7 @@ def as_data(known: Registry) -> dict[str, Any]:
             }
             for found in components(known)
         ],
-        "methods": [
-            {
-                "name": preset.name,
-                "distribution": preset.distribution,
-                "summary": preset.summary,
-                "stages": {stage: _short(choice) for stage, choice in preset.stages.items()},
-            }
-            for preset in known.presets.values()
-        ],
+        "methods": [method_data(preset) for preset in known.presets.values()],
         **{
             plural: [
                 {
@@ -136,6 +139,16 @@ def as_data(known: Registry) -> dict[str, Any]:
 def _short(choice: Mapping[str, Any]) -> Any:
     """A component without parameters by its name alone."""
     return choice["use"] if len(choice) == 1 else dict(choice)
+
+
+def method_data(preset: Preset) -> dict[str, Any]:
+    """What a method is made of, as plain values."""
+    return {
+        "name": preset.name,
+        "distribution": preset.distribution,
+        "summary": preset.summary,
+        "stages": {stage: _short(choice) for stage, choice in preset.stages.items()},
+    }
 
 
 def component_data(found: Registered) -> dict[str, Any]:
@@ -181,6 +194,18 @@ def show_list(known: Registry) -> None:
             f"\n[bold red]Failed to load:[/] {text(failure.plugin)} from {text(failure.distribution)}: "
             f"{text(failure.reason)}"
         )
+
+
+def show_method(preset: Preset) -> None:
+    """A method in words, with a table of its components."""
+    out = console()
+    out.print(f"[bold]{text(preset.name)}[/] from {text(preset.distribution)} {text(preset.version)}\n")
+    out.print(f"{text(preset.summary)}\n")
+    rows = table("stage", "component")
+    for stage, component in Pipeline(preset.name).describe().items():
+        rows.add_row(stage, text(component))
+    out.print(rows)
+    out.print("\nShow a component with  privmine plugins show STAGE=COMPONENT")
 
 
 def show_component(found: Registered) -> None:

@@ -28,6 +28,7 @@ _ASSIGNED = re.compile(
 )
 #: Names that mean an option also without "=". Others are words of the language, or parameters of components.
 PLAIN = frozenset(("max_baskets", "merge_by", "n_public", "target_error", "target_size", "downward_closed"))
+_QUOTES = "'\""
 _PLAIN = re.compile(rf"(?<![\w.\-/])(?P<name>{'|'.join(sorted(PLAIN))})(?![\w.(=])")
 
 
@@ -51,6 +52,6 @@ def _typed(name: str, value: str | None) -> str:
         return option_of(name)
     assert value is not None
     if value.startswith("{"):
-        return f"{option_of(name)} NAME"
-    quoted = value[0] in "'\""
+        return f"{option_of(name)} {shlex.quote(value[2:-2]) if value[1] in _QUOTES else 'NAME'}"
+    quoted = value[0] in _QUOTES
     return f"{option_of(name)} {shlex.quote(value[1:-1]) if quoted else value}"

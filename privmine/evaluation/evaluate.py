@@ -75,7 +75,8 @@ def compare(
     """Run pipelines in simulation and measure each run against the exact data. Uses exact data: not private.
 
     Args:
-        pipelines: by name a `Pipeline` or the name of a method; or a list of methods, or one.
+        pipelines: by name a `Pipeline`, the name of a method, or what a pipeline file holds; or a list of methods,
+            or one.
         baskets: the data: a `Transactions`, or an iterable of collections of labels.
         k: how many itemsets, or several such numbers.
         epsilon: the budget, or several.

@@ -39,6 +39,8 @@ _MOST_TICKS = 8
 #: Metrics that lie between 0 and 1.
 _SHARES = ("fnr", "fnr_tolerant", "coverage", "precision_10", "precision_50", "precision_100", "recall", "precision")
 _PANEL = (3.6, 2.9)
+#: The height of a line of a legend, in inches.
+_LEGEND_LINE = 0.22
 
 
 @frozen
@@ -172,7 +174,7 @@ def plot_pareto(
             f"A Pareto plot needs a metric that should be small, but {metric!r} should be large. Choose another metric."
         )
     lines = _lines(_checked(rows, metric), metric)
-    axes = _new_axes(width=7.4) if ax is None else ax
+    axes = _new_axes(7.4, _LEGEND_LINE * (len(lines) + 1)) if ax is None else ax
     pipelines = _pipelines(lines)
     fronts = [
         (line, best_so_far([Point(*point) for point in zip(line.epsilons, line.values, strict=True)])) for line in lines
@@ -215,8 +217,8 @@ def _fitting_columns(panels: int) -> int:
     return 2 if panels == 4 else 3 if panels in (5, 6, 9) else 4
 
 
-def _new_axes(width: float = 5.6) -> Axes:
-    axes: Axes = _pyplot().subplots(layout="constrained", figsize=(width, 3.8))[1]
+def _new_axes(width: float = 5.6, least_height: float = 0.0) -> Axes:
+    axes: Axes = _pyplot().subplots(layout="constrained", figsize=(width, max(3.8, least_height)))[1]
     return axes
 
 

@@ -15,6 +15,7 @@ from privmine.hooks.registry import own_version, registry
 from privmine.ledger.checks import delta_amount
 from privmine.pipeline import DEFAULT_METHOD, Pipeline
 from privmine.pipeline.request import frequency_of
+from privmine.pipeline.settings import check_keys
 
 
 def _names(values: Iterable[str]) -> frozenset[str]:
@@ -26,7 +27,13 @@ def _delta(value: Any) -> str:
 
 
 def _theta(value: Any) -> str:
-    return str(frequency_of(value))
+    try:
+        return str(frequency_of(value))
+    except InputError:
+        # In a file, which has neither options nor arguments.
+        raise InputError(
+            f"The theta of a pipeline must be a frequency of few digits, more than 0 and at most 1, not {value!r}."
+        ) from None
 
 
 def method_names() -> list[str]:
@@ -62,10 +69,13 @@ class Recipe:
             return cls(pipeline.method, components, pipeline.trust)
         if isinstance(pipeline, str):
             return cls(pipeline)
-        if isinstance(pipeline, Mapping) and set(pipeline) <= {"method", "stages", "delta", "theta"}:
+        if isinstance(pipeline, Mapping):
+            check_keys(pipeline, ("method", "stages", "delta", "theta"))
             method, stages = pipeline.get("method", DEFAULT_METHOD), dict(pipeline.get("stages", {}))
             return cls(method, stages, delta=pipeline.get("delta"), theta=pipeline.get("theta"))
-        raise InputError(f"A pipeline must be a Pipeline or the name of a method, not {pipeline!r}.")
+        raise InputError(
+            f"A pipeline is a Pipeline, the name of a method, or a mapping with method and stages, not {pipeline!r}."
+        )
 
     def make(self) -> Pipeline:
         """The pipeline itself."""

@@ -20,6 +20,9 @@ from privmine.model import IntArray, Itemset, Itemsets, Universe, itemset
 from privmine.store.abstract import Store
 from privmine.store.transactions import Transactions
 
+#: A release is compared with no more itemsets than this: dense data has many millions of small frequencies.
+MOST_FREQUENT = 200_000
+
 
 @define(eq=False, slots=False)
 class Truth:
@@ -78,6 +81,11 @@ class Truth:
         least = max(1, ceil(theta * self.store.count()))
         found = self
         while found.kth_support(found._mined) >= least:
+            if found._mined > MOST_FREQUENT:
+                raise InputError(
+                    f"More than {MOST_FREQUENT:,} itemsets have the frequency {float(theta):g}, too many to compare a "
+                    "release with. Choose a larger frequency."
+                )
             found = Truth.mine(self.transactions, 2 * found._mined)
         return found, int((found.supports >= least).sum())
 

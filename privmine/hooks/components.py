@@ -14,6 +14,7 @@ from attrs import frozen
 from privmine.errors import InputError, PluginError, PrivmineError, UnknownNameError
 from privmine.exact import A_NUMBER, exact
 from privmine.hooks.specs import PROJECT, Stages
+from privmine.stage_names import STAGES
 
 if TYPE_CHECKING:
     import cattrs
@@ -41,8 +42,15 @@ def check_component_class(stage: str, cls: type) -> None:
         )
     method = inspect.getattr_static(cls, stage, None)
     if method is None:
-        raise PluginError(f"{where} has no method {stage}, so it cannot be a component for that stage.")
+        raise PluginError(lacking(where, stage, cls))
     check_stage_method(where, stage, method)
+
+
+def lacking(where: str, stage: str, cls: type) -> str:
+    """That a class has no method for its stage, and which of its methods may be meant for it."""
+    close = get_close_matches(stage, [name for name in dir(cls) if name not in STAGES], n=1)
+    guess = f" Rename {close[0]} to {stage}." if close else ""
+    return f"{where} has no method {stage}, so it cannot be a component for that stage.{guess}"
 
 
 def check_stage_method(where: str, stage: str, method: Any) -> None:

@@ -206,7 +206,7 @@ def check_target(what: str, target: object) -> None:
     """Refuse what is neither an object that can be called nor an import path."""
     if not (callable(target) or (isinstance(target, str) and _IMPORT_PATH.fullmatch(target))):
         raise PluginError(
-            f"The {what} has the target {target!r}. Give a function, or the place to import it from: "
+            f"The {what} has the target {target!r}. Give a function or a class, or the place to import it from: "
             "'package.module:name'."
         )
 

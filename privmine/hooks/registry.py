@@ -114,7 +114,7 @@ class Registry:
         if home is not None:
             hints.append(f"It is part of {home}. In a checkout of privmine, run `pip install ./plugins/{home}`.")
         if self.failures:
-            broken = "; ".join(f"{failure.plugin} ({failure.reason})" for failure in self.failures)
+            broken = "; ".join(f"{found.plugin} from {found.distribution} ({found.reason})" for found in self.failures)
             hints.append(f"Plugins that failed to load: {broken}.")
         return " ".join(hints)
 

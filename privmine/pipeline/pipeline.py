@@ -24,7 +24,7 @@ from privmine.pipeline.dry_run import DryRun
 from privmine.pipeline.request import Wish
 from privmine.pipeline.result import for_a_part, receipt_of, release_of, save_release
 from privmine.pipeline.run import Run, StageComponent, make_ready, observer_manager, stage_manager
-from privmine.pipeline.settings import read_spec
+from privmine.pipeline.settings import check_keys, check_spec, read_spec
 from privmine.release import Release
 from privmine.store.transactions import Transactions
 
@@ -61,6 +61,11 @@ class Pipeline:
         reconstruct_counts: Any = None,
         trust: Iterable[str] = (),
     ) -> None:
+        if not isinstance(method, str):
+            raise InputError(
+                f"method= is the name of a method, not {type(method).__name__}. A Pipeline is run by itself: "
+                "pipeline.run(baskets, k=100, epsilon=1)."
+            )
         choices = (allocate_budget, estimate_lambda, select_elements, construct_basis, reconstruct_counts)
         components = chosen_components(method, dict(zip(STAGES, choices, strict=True)))
         trusted = frozenset(canonical(name) for name in ([trust] if isinstance(trust, str) else trust))
@@ -74,7 +79,11 @@ class Pipeline:
 
     @classmethod
     def from_spec(cls, spec: Mapping[str, Any], **options: Any) -> Pipeline:
-        """Make a pipeline from what a TOML file holds."""
+        """Make a pipeline from what a TOML file holds: a mapping with `method` and `stages`."""
+        if not isinstance(spec, Mapping):
+            raise InputError(f"What a pipeline file holds is a mapping with method and stages, not {spec!r}.")
+        check_keys(spec)
+        check_spec(spec, "the pipeline")
         return cls(spec.get("method", DEFAULT_METHOD), **spec.get("stages", {}), **options)
 
     def __repr__(self) -> str:

@@ -17,7 +17,8 @@ from attrs import define, evolve, field, frozen
 from privmine.curator import Access, Curator, close, guarded
 from privmine.discovery import SHARE, find_items
 from privmine.errors import ContractError, DataError, PluginError, PrivmineError, PrivmineWarning, StageError
-from privmine.hooks.components import check_stage_method
+from privmine.hooks.components import check_stage_method, lacking
+from privmine.hooks.registry import distribution_of
 from privmine.hooks.specs import PROJECT, Observers, Stages
 from privmine.model import DATA_STAGES, STAGES, Above, BasisSet, BudgetPlan, Elements, Estimate, NoisyCounts, Request
 from privmine.noise.protocol import NoiseSource
@@ -86,7 +87,7 @@ def stage_manager(parts: Iterable[StageComponent]) -> pluggy.PluginManager:
     for part in parts:
         method = getattr(type(part.component), part.stage, None)
         if method is None:
-            raise PluginError(f"{part} has no method {part.stage}, so it cannot stand for that stage.")
+            raise PluginError(lacking(str(part), part.stage, type(part.component)))
         check_stage_method(str(part), part.stage, method)
         try:
             manager.register(part.component, name=part.stage)
@@ -226,7 +227,7 @@ class Run:
 
     def access(self, store: Store, noise: NoiseSource, trusts: Callable[[type], bool]) -> Access:
         """What the curators of this run share; for arguments see `execute`."""
-        return Access(store, self.request.public, noise, self.meter, trusts)
+        return Access(store, self.request.public, noise, self.meter, trusts, home=distribution_of)
 
     def stage(self, name: str, plan: BudgetPlan, access: Access, **earlier: Any) -> Any:
         """One of the stages after the plan, with what earlier ones found under the names of the hook's arguments."""

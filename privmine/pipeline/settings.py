@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +19,21 @@ def read_spec(path: str | Path) -> dict[str, Any]:
         raise DataError(f"Cannot read the pipeline file {path}: {error.strerror}.") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise DataError(f"{path} is not a valid TOML file: {error}.") from None
-    for key in spec:
-        if key not in ("method", "stages"):
-            hint = f"Write [stages.{key}]." if key in STAGES else ""
-            raise UnknownNameError("key of a pipeline file", key, ("method", "stages"), hint=hint)
+    check_keys(spec)
     check_spec(spec, str(path))
     return spec
+
+
+def check_keys(spec: Mapping[str, Any], known: Sequence[str] = ("method", "stages")) -> None:
+    """Refuse a key or a stage that does not exist: nobody would notice that it does nothing."""
+    for key in spec:
+        if key not in known:
+            hint = f"Write [stages.{key}]." if key in STAGES else ""
+            raise UnknownNameError("key of a pipeline file", key, known, hint=hint)
+    stages = spec.get("stages", {})
+    for stage in stages if isinstance(stages, Mapping) else ():
+        if stage not in STAGES:
+            raise UnknownNameError("stage", stage, STAGES)
 
 
 def check_spec(spec: Mapping[str, Any], where: str, above: str = "") -> None:
@@ -36,12 +45,12 @@ def check_spec(spec: Mapping[str, Any], where: str, above: str = "") -> None:
         above: what its tables are called before `stages`.
     """
     stages = spec.get("stages", {})
-    if not isinstance(stages, dict) or not isinstance(spec.get("method", ""), str):
+    if not isinstance(stages, Mapping) or not isinstance(spec.get("method", ""), str):
         raise InputError(f"{where}: method must be a name, and each stage a table [{above}stages.STAGE].")
     for stage, table in stages.items():
         if stage not in STAGES:
             raise UnknownNameError("stage", stage, STAGES)
-        if not isinstance(table, dict | str):
+        if not isinstance(table, Mapping | str):
             raise InputError(f"{where}: [{above}stages.{stage}] must be a table with use = NAME and parameters.")
 
 

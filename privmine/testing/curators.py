@@ -7,6 +7,7 @@ from typing import Any
 
 from privmine.curator import Access, Answer, Curator
 from privmine.exact import exact
+from privmine.hooks.registry import distribution_of
 from privmine.model import Public
 from privmine.noise.protocol import NoiseSource
 from privmine.noise.simulated import SimulatedNoise
@@ -25,10 +26,10 @@ def curator_for(
     stage: str = "reconstruct_counts",
     trusted: bool = False,
 ) -> Curator:
-    """A curator as a component gets it in a run.
+    """A curator as a component gets it in a run; but with simulated noise it raises the errors of queries as they are.
 
     Args:
-        data: transactions, or baskets as lists of labels.
+        data: made-up transactions, or baskets as lists of labels.
         epsilon: the ε of the whole run.
         delta: its δ; None for pure ε.
         share: the part of it that the stage may spend.
@@ -40,7 +41,15 @@ def curator_for(
     budget = definition_at(None if delta is None else exact(delta, "δ")).budget(exact(epsilon, "ε"))
     public = Public(transactions.universe, transactions.unit, origin=transactions.origin)
     source = SimulatedNoise(0) if noise is None else noise
-    access = Access(transactions.store, public, source, Meter(budget), lambda _: trusted)
+    access = Access(
+        transactions.store,
+        public,
+        source,
+        Meter(budget),
+        lambda _: trusted,
+        home=distribution_of,
+        tells_errors=not source.private,
+    )
     return Curator(access, stage, "tried", exact(share, "The share") * budget)
 
 

@@ -366,9 +366,9 @@ def test_a_second_draw_for_one_question_is_not_free(monkeypatch) -> None:
     """Whoever draws twice and shows the better answer has paid for one."""
     right = engine.guarded
 
-    def twice(query, evaluate):
-        right(query, evaluate)
-        return right(query, evaluate)
+    def twice(query, evaluate, *options):
+        right(query, evaluate, *options)
+        return right(query, evaluate, *options)
 
     monkeypatch.setattr(engine, "guarded", twice)
     assert "unpaid" in rules(Pipeline())

@@ -127,6 +127,14 @@ def test_component_without_parameters_says_so() -> None:
     assert "Bias:" not in output
 
 
+def test_show_of_a_method_has_its_components() -> None:
+    """Each stage with the parameters that the method gives it."""
+    output = " ".join(invoke("show", "privbasis").output.split())
+    assert "PrivBasis (VLDB 2012)" in output
+    assert "construct_basis greedy-merge(max_length=12) from privmine" in output
+    assert json.loads(invoke("show", "privbasis", "--json").output)["stages"]["estimate_lambda"] == "rank-gap"
+
+
 @pytest.mark.parametrize(
     ("component", "error", "words"),
     [

@@ -19,6 +19,8 @@ from privmine.cli.spelling import OPTIONS, PLAIN, in_shell, option_of
         ("unit='customer id' or merge_by=", "--unit 'customer id' or --merge-by"),
         ('sql="select …", database="a.db"', "--sql 'select …', --database a.db"),
         ("Trust it: trust={...}.", "Trust it: --trust NAME."),
+        ("Trust it: trust={'privmine-foo'}.", "Trust it: --trust privmine-foo."),
+        ("Trust it: trust={'local code'}.", "Trust it: --trust 'local code'."),
         ("max_baskets must be 1, not 0.", "--max-baskets must be 1, not 0."),
         ("Drop n_public, or the ledger.", "Drop --n-public, or the ledger."),
         ("memory_limit= is a size; drop plain=True.", "--memory-limit is a size; drop --plain."),

@@ -94,6 +94,19 @@ def test_without_pandas_rows_are_returned(generated: Transactions, monkeypatch: 
     assert as_rows(rows)[0]["pipeline"] == "paper"
 
 
+@pytest.mark.parametrize(
+    ("pipeline", "words"),
+    [
+        ({"metod": "privbasis"}, "Did you mean 'method'"),
+        ({"stages": {"construct_bass": {}}}, "Did you mean 'construct_b"),
+    ],
+)
+def test_a_misspelt_pipeline_tells_the_right_name(generated: Transactions, pipeline: object, words: str) -> None:
+    """A mapping is checked as a pipeline file is."""
+    with pytest.raises(PrivmineError, match=words):
+        compare({"mine": pipeline}, generated, k=5, epsilon=1)
+
+
 def test_pipelines_that_share_their_first_stages_make_the_same_choices(generated: Transactions) -> None:
     """Seeds are paired: with the same estimate_lambda both find the same λ in the same repeat."""
     pipelines = {"paper": pm.Pipeline(), "short": pm.Pipeline(construct_basis={"max_length": 3})}
@@ -160,11 +173,21 @@ def test_nothing_has_the_frequency(by_hand: Transactions) -> None:
     assert (found["frequent"], found["recall"], found["fnr"], found["precision"]) == (0, 1, 0, 0)
 
 
-@pytest.mark.parametrize(("theta", "words"), [("0", "more than 0"), ("1.5", "at most 1"), ("often", "theta=")])
+@pytest.mark.parametrize(("theta", "words"), [("0", "more than 0"), ("1.5", "at most 1"), ("often", "'often'")])
 def test_a_frequency_that_is_none(theta: str, words: str) -> None:
-    """It is refused before anything runs."""
-    with pytest.raises(InputError, match=words):
+    """It is refused before anything runs, in the words of a file."""
+    with pytest.raises(InputError, match=words) as caught:
         Recipe.of({"theta": theta})
+    assert "theta=" not in str(caught.value)
+
+
+def test_frequency_of_too_many_itemsets_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On dense data a small frequency has millions of itemsets, which would be mined until the memory is full."""
+    monkeypatch.setattr("privmine.evaluation.truth.MOST_FREQUENT", 1_000)
+    baskets = pm.Transactions.from_lists([range(30)] * 20)
+    release = pm.mine(baskets, k=5, epsilon=1, simulate=True, seed=1)
+    with pytest.raises(InputError, match=r"More than 1,000 itemsets have the frequency 0\.5"):
+        evaluate(release, baskets, theta=0.5)
 
 
 def test_another_frequency_is_another_pipeline() -> None:

@@ -175,6 +175,15 @@ def test_synthetic_data_is_called_so() -> None:
     assert plot_metric(rows("my.dat")).get_title() == "my.dat, k = 50"
 
 
+def test_the_pareto_view_has_room_for_a_long_legend() -> None:
+    """Many datasets and k make many lines, and all are named."""
+    figure = plot_pareto([row for data in "abcd" for k in (10, 20, 50) for row in rows(data, k)]).figure
+    figure.canvas.draw()
+    (box,) = [axes.get_legend().get_window_extent() for axes in figure.axes]
+    assert figure.bbox.y0 <= box.y0
+    assert box.y1 <= figure.bbox.y1
+
+
 def test_the_pareto_view_shows_the_epsilon_needed() -> None:
     """The metric is on the x axis, ε on the y axis, and ε that gain nothing do not bend the line back."""
     worse = [row | {"fnr": 0.95} if (row["pipeline"], row["epsilon"]) == ("tf", "1/2") else row for row in rows()]

@@ -157,7 +157,7 @@ def test_an_unknown_name_lists_the_known_and_what_failed(
     failed = privmine(*arguments, load="privmine-extras,privmine-twin")
     assert failed.returncode == 2
     assert words in failed.stderr
-    assert "Plugins that failed to load: twin-command (DuplicateNameError: " in failed.stderr
+    assert "Plugins that failed to load: twin-command from privmine-twin (DuplicateNameError: " in failed.stderr
 
 
 def test_a_taken_name_is_told_with_both_distributions(privmine: Callable[..., Any]) -> None:

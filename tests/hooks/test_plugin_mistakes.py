@@ -293,6 +293,15 @@ def test_mistake_has_its_own_error(
     assert reference(baskets) == before
 
 
+def test_refused_query_tells_whom_to_trust(baskets: pm.Transactions) -> None:
+    """The name in the message is what `trust` takes."""
+    with pytest.raises(StageError) as caught:
+        pm.Pipeline(select_elements="own-sensitivity").run(baskets, k=5, epsilon=1)
+    name = str(caught.value).partition("trust={'")[2].partition("'}")[0]
+    release = pm.Pipeline(select_elements="own-sensitivity", trust={name}).run(baskets, k=5, epsilon=1)
+    assert not all(charge.verified for charge in release.receipt.charges)
+
+
 def test_a_sum_that_fails_counts_as_zeros(baskets: pm.Transactions) -> None:
     """The run goes on: its end would tell, unpaid, that some transaction made the function fail."""
     assert pm.Pipeline(select_elements="fails-in-its-sum").run(baskets, k=5, epsilon=1).receipt.spent.amount == 1
@@ -381,7 +390,7 @@ def test_reused_name_names_both_distributions(registry: Registry) -> None:
 @pytest.mark.parametrize(
     ("body", "words"),
     [
-        ({"select_element": lambda self: Elements(())}, "has no method select_elements"),
+        ({"select_element": lambda self: Elements(())}, "Rename select_element to select_elements."),
         ({"select_elements": lambda self: Elements(())}, "is never called. Add the decorator @hookimpl"),
         ({"select_elements": hookimpl(lambda self, request=None: Elements(()))}, "takes 'request' with a default"),
         ({"select_elements": hookimpl(lambda self, *, request: Elements(()))}, "takes 'request' with a default"),

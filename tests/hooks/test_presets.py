@@ -129,10 +129,11 @@ class Odd:
         (
             "add_command",
             ("fine", "a.b.c", ""),
-            "The command 'fine' has the target 'a.b.c'. Give a function, or the place",
+            "The command 'fine' has the target 'a.b.c'. Give a function or a class, or the place",
         ),
         ("add_metric", ("My metric", "a.b:c", ""), "'My metric' cannot be the name of a metric. Use lower-case"),
         ("add_metric", ("fine", 3, ""), "The metric 'fine' has the target 3."),
+        ("add", ("select_elements", "fine", Odd("", ())), "Give a function or a class, or the place to import it from"),
     ],
 )
 def test_what_cannot_be_used_is_told_when_it_is_registered(method: str, arguments: tuple[Any, ...], words: str) -> None:

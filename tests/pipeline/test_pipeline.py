@@ -252,10 +252,34 @@ def test_a_wrong_pipeline_file_says_what_to_do(tmp_path, content: str, words: st
         read_spec(path)
 
 
+@pytest.mark.parametrize(
+    ("spec", "words"),
+    [
+        ({"metod": "privbasis"}, "'metod'. Did you mean 'method'?"),
+        ({"stage": {}}, "'stage'. Did you mean 'stages'?"),
+        ({"stages": {"construct_bass": "greedy-merge"}}, "'construct_bass'. Did you mean 'construct_basis'"),
+        ({"method": 3}, "method must be a name"),
+        ("privbasis", "a mapping with method and stages, not 'privbasis'"),
+    ],
+)
+def test_a_wrong_mapping_is_refused_as_a_wrong_file_is(spec, words: str) -> None:
+    """What a file may not hold, a mapping may not hold either: nobody would notice that it does nothing."""
+    with pytest.raises(pm.PrivmineError, match=re.escape(words)):
+        pm.Pipeline.from_spec(spec)
+
+
 def test_a_missing_pipeline_file() -> None:
     """A file that is not there is named."""
     with pytest.raises(pm.PrivmineError, match=r"nowhere\.toml"):
         pm.Pipeline.from_file("nowhere.toml")
+
+
+@pytest.mark.parametrize("use", [pm.mine, pm.plan])
+def test_a_pipeline_is_no_method(use) -> None:
+    """Whoever has a pipeline is told how to run it."""
+    options = {"transactions": 100, "items": 5} if use is pm.plan else {"baskets": [["a"]]}
+    with pytest.raises(InputError, match=re.escape("not Pipeline. A Pipeline is run by itself: pipeline.run(")):
+        use(k=5, epsilon=1, method=pm.Pipeline(), **options)
 
 
 # Bad input

@@ -150,6 +150,19 @@ def test_a_component_without_its_method_is_told() -> None:
         stage_manager([StageComponent("select_elements", object(), "none", "nobody")])
 
 
+def test_a_component_with_a_misspelt_method_is_told_the_right_name() -> None:
+    """The method that comes close is named; that of another stage is none."""
+
+    class Misspelt:
+        select_element = None
+        reconstruct_counts = None
+
+    with pytest.raises(PluginError, match=r"that stage\. Rename select_element to select_elements\.$"):
+        stage_manager([StageComponent("select_elements", Misspelt(), "none", "nobody")])
+    with pytest.raises(PluginError, match=r"that stage\.$"):
+        stage_manager([StageComponent("construct_basis", Misspelt(), "none", "nobody")])
+
+
 def test_every_stage_needs_its_component() -> None:
     """A run with a stage that nobody stands for does not begin."""
     with pytest.raises(PluginError, match="allocate_budget must be implemented by the one component"):
