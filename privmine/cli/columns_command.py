@@ -14,6 +14,10 @@ _MAYBE = (
     "privmine: the first line of {path} may be a row of data rather than names. Then add a line with names, or pass "
     "--layout baskets to `privmine mine`."
 )
+_MAYBE_OF_A_SHEET = (
+    "privmine: the first line of the sheet {sheet!r} of {path} may be a title or a row of data, not names. Names "
+    "of columns stand in the first line: delete what is above them, or add them."
+)
 _PADDED = "privmine: blanks at an end and line breaks belong to a name. Pass it with them: {names}."
 
 
@@ -34,7 +38,8 @@ def columns(file: str, as_json: bool, **options: Any) -> None:
     found = headers(file, ReadOptions(**options))
     for header in found:
         if not header.certain:
-            click.echo(_MAYBE.format(path=header.path), err=True)
+            maybe = _MAYBE_OF_A_SHEET if header.sheet else _MAYBE
+            click.echo(maybe.format(path=header.path, sheet=header.sheet), err=True)
     if as_json:
         print_json([{"sheet": header.sheet or None, "columns": header.columns} for header in found])
         return

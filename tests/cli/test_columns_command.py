@@ -59,6 +59,20 @@ def test_sheets_are_listed_with_their_columns(privmine, tmp_path):
     assert "has several sheets. Name one with --sheet." in err
 
 
+def test_a_title_above_the_names_of_a_sheet_is_told(privmine, tmp_path):
+    """As reports have it; basket lines, which text may be, are no way out for a workbook."""
+    book = openpyxl.Workbook()
+    book.active.title = "May"
+    for row in (["Sales 2026"], [], ["order_id", "product"], [1, "tea"]):
+        book.active.append(row)
+    book.save(tmp_path / "a.xlsx")
+    code, _, err = privmine("columns", str(tmp_path / "a.xlsx"))
+    assert code == 0
+    assert "the first line of the sheet 'May'" in err
+    assert "delete what is above them" in err
+    assert "baskets" not in err
+
+
 def test_a_first_line_that_may_be_data_is_told(privmine, tmp_path):
     """It is shown to its owner, with a word of doubt."""
     path = tmp_path / "a.csv"
