@@ -7,6 +7,7 @@
 | documented | says why it is private, if it is given a curator |
 | pickle | survives pickling, so that experiments can run in parallel |
 | total | has a result for every database and every question |
+| sum | asks for sums whose function has an answer for every transaction |
 | result | returns the type of its stage, within the universe |
 | charges | stays within its share, and pays for every draw before it is made |
 | deterministic | does the same again for the same seed |
@@ -34,7 +35,9 @@ from privmine.hooks.descriptions import privacy_argument
 from privmine.model import DATA_STAGES, NoisyCounts
 from privmine.noise.laws import NoiseSum
 from privmine.pipeline import Pipeline
+from privmine.queries import SumQuery
 from privmine.release.intervals import kept_law
+from privmine.store.clipping import clip
 from privmine.testing.flaws import Flaw
 from privmine.testing.trial import Trial, attempt, attempt_again
 from privmine.testing.trial_cases import TrialCase
@@ -103,6 +106,7 @@ def _flaws_on(pipeline: Pipeline, stage: str, case: TrialCase) -> Iterator[Flaw]
     simulated = attempt(pipeline, case, SEED, whole_numbers=False)
     found = [*trial_flaws(simulated, stage)]
     if not found:
+        found.extend(_sum_flaws(simulated, stage, case))
         again = attempt(pipeline, case, SEED, whole_numbers=False)
         found.extend(_repetition_flaws(simulated, again, stage))
     released = attempt(pipeline, case, SEED, whole_numbers=True)
@@ -130,6 +134,23 @@ def trial_flaws(trial: Trial, stage: str) -> Iterator[Flaw]:
         return
     yield from _meter_flaws(trial)
     yield from _counts_flaws(trial.trace.result(stage))
+
+
+def _sum_flaws(trial: Trial, stage: str, case: TrialCase) -> Iterator[Flaw]:
+    """A run cannot tell that a contribution failed, since a transaction made it fail; data that is made up can."""
+    queries = [call.query for call in trial.trace.calls if call.stage == stage and isinstance(call.query, SumQuery)]
+    for query in queries:
+        for basket in case.baskets:
+            transaction = tuple(sorted(set(basket)))
+            try:
+                clip(query.contribution(transaction), query.dimension, query.l1, query.l2_squared)
+            except Exception as error:  # noqa: BLE001 - an author's function may fail in any way
+                yield Flaw(
+                    "sum",
+                    f"the function of {query.name!r} fails, here for the transaction {transaction} "
+                    f"({type(error).__name__}: {error}), which then counts as zeros. Return zeros if that is meant.",
+                )
+                return
 
 
 def _read_flaws(trial: Trial, stage: str) -> Iterator[Flaw]:

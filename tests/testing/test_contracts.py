@@ -20,6 +20,7 @@ from privmine.api import (
     Request,
     Sensitivity,
     Store,
+    SumQuery,
     Supports,
     hookimpl,
 )
@@ -301,6 +302,26 @@ class TalksInItsResult(Honest):
         return TalkativeElements(())
 
 
+def number_of_the_second(transaction: tuple[int, ...]) -> list[int]:
+    """Forgets that there may be no second item."""
+    return [transaction[1]]
+
+
+@frozen
+class FailsInItsSum(Honest):
+    """Asks for a sum that fails on short transactions.
+
+    Privacy: contributions are clipped.
+    """
+
+    @hookimpl
+    def select_elements(self, request: Request, curator: Curator) -> Elements:
+        """Ask, and return nothing."""
+        if request.k:
+            curator.measure(SumQuery(number_of_the_second, dimension=1, l1=1, label="seconds"))
+        return Elements(())
+
+
 @frozen
 class SaysNothing(Honest):
     """Does not say why it is private."""
@@ -334,6 +355,7 @@ class MisspeltArgument(Honest):
         (ReturnsAList, "result", "it returned list, not Elements"),
         (OutsideTheUniverse, "result", "it names an item outside the universe of"),
         (Fails, "total", "it returned no result: IndexError: tuple index out of range"),
+        (FailsInItsSum, "sum", "fails, here for the transaction (0,) (IndexError: tuple index out of range)"),
         (Unpicklable, "pickle", "it cannot be pickled"),
         (Random, "deterministic", "the same seed gives another result"),
         (NotFrozen, "frozen", "its attributes can be set. Decorate NotFrozen with attrs.frozen"),
