@@ -53,14 +53,14 @@ def lacking(where: str, stage: str, cls: type) -> str:
     return f"{where} has no method {stage}, so it cannot be a component for that stage.{guess}"
 
 
-def check_stage_method(where: str, stage: str, method: Any) -> None:
-    """Catch what pluggy would accept and then not do."""
+def check_stage_method(where: str, stage: str, method: Any, specs: type = Stages) -> None:
+    """Catch what pluggy would accept and then not do; the hook may also be one of other specifications."""
     if not hasattr(method, f"{PROJECT}_impl"):
         raise PluginError(f"{where}.{stage} is never called. Add the decorator @hookimpl.")
     marks = getattr(method, f"{PROJECT}_impl")
     if marks.get("wrapper") or marks.get("hookwrapper"):
         raise PluginError(f"{where}.{stage} is a hook wrapper. A component must implement its stage itself.")
-    offered = list(inspect.signature(getattr(Stages, stage)).parameters)[1:]
+    offered = list(inspect.signature(getattr(specs, stage)).parameters)[1:]
     for parameter in list(inspect.signature(method).parameters.values())[1:]:
         if parameter.name not in offered:
             close = get_close_matches(parameter.name, offered, n=1)

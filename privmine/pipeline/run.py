@@ -109,6 +109,10 @@ def observer_manager(observers: Iterable[object]) -> pluggy.PluginManager:
     manager = pluggy.PluginManager(PROJECT)
     manager.add_hookspecs(Observers)
     for observer in observers:
+        for hook in ("stage_started", "stage_finished"):
+            method = getattr(type(observer), hook, None)
+            if method is not None:
+                check_stage_method(f"The observer {type(observer).__name__}", hook, method, Observers)
         manager.register(observer)
     _refuse_misspelt_hooks(manager)
     return manager
@@ -129,7 +133,7 @@ def notify(manager: pluggy.PluginManager, hook: str, **arguments: Any) -> None:
             implementation.function(*(arguments[name] for name in implementation.argnames))
         except Exception as error:  # noqa: BLE001 - an observer may fail in any way, the run goes on
             warnings.warn(
-                f"The observer {implementation.plugin_name} failed in {hook}: {type(error).__name__}.",
+                f"The observer {type(implementation.plugin).__name__} failed in {hook}: {type(error).__name__}.",
                 PrivmineWarning,
                 stacklevel=2,
             )

@@ -23,7 +23,7 @@ from privmine.api import (
     Universe,
     hookimpl,
 )
-from privmine.errors import ContractError, PluginError, StageError
+from privmine.errors import ContractError, PluginError, PrivmineWarning, StageError
 from privmine.pipeline.run import LONGEST_BASIS, StageComponent, flaw_of, observer_manager, stage_manager
 
 ITEMS = 30
@@ -217,6 +217,32 @@ def test_a_misspelt_hook_is_told() -> None:
         stage_manager([StageComponent("select_elements", Misspelt(), "none", "nobody")])
     with pytest.raises(PluginError, match=r"unknown hook 'select_element.*hooks are stage_finished, stage_started\.$"):
         observer_manager([Watching(), Misspelt()])
+
+
+@pytest.mark.parametrize(
+    ("method", "words"),
+    [
+        (lambda self, stage: None, "The observer Odd.stage_started is never called. Add the decorator @hookimpl."),
+        (hookimpl(lambda self, sage: None), "The observer Odd.stage_started takes 'sage'.* Did you mean 'stage'?"),
+    ],
+)
+def test_an_observer_that_would_not_be_called_is_told(method, words: str) -> None:
+    """It would watch in silence, or end the run with an error of pluggy's."""
+    with pytest.raises(PluginError, match=words):
+        observer_manager([type("Odd", (), {"stage_started": method})()])
+
+
+def test_an_observer_that_fails_is_named_by_its_class() -> None:
+    """A number would tell nobody which it is."""
+
+    class Failing:
+        @hookimpl
+        def stage_finished(self, stage):
+            raise ValueError(stage)
+
+    data = pm.Transactions.from_lists([[0], [1]], items=list(range(ITEMS)))
+    with pytest.warns(PrivmineWarning, match=r"The observer Failing failed in stage_finished: ValueError\."):
+        pm.Pipeline().run(data, 1, 1, simulate=True, observers=[Failing()])
 
 
 def test_every_observer_is_told_of_every_stage() -> None:
