@@ -83,6 +83,11 @@ def build(registered: Registered, parameters: Mapping[str, Any]) -> Any:
     for name in parameters:
         if name not in known:
             raise UnknownNameError(f"parameter of {owner}", name, known)
+    missing = [
+        name for name, attribute in known.items() if attribute.default is attrs.NOTHING and name not in parameters
+    ]
+    if missing:
+        raise InputError(f"{owner} needs a value for its parameter {missing[0]}, which has no default.")
     try:
         # Most components have no parameters given: then cattrs is not even loaded.
         return _converter().structure(dict(parameters), registered.cls) if parameters else registered.cls()

@@ -441,3 +441,16 @@ def test_parameter_that_is_no_number_is_named() -> None:
     assert build(registered, {"share": "0.25", "most": "4"}) == Shares(0.25, 4)
     with pytest.raises(InputError, match=r"shares cannot be made: share must be a number such as 0\.5, not 'half'"):
         build(registered, {"share": "half", "most": "4"})
+
+
+def test_parameter_without_a_default_is_asked_for() -> None:
+    """By its name, and not by the signature of a class."""
+
+    @frozen
+    class Needy:
+        most: int = parameter(help="how many")
+
+    found = Registered("select_elements", "needy", Needy, DISTRIBUTION, "1")
+    with pytest.raises(InputError, match=r"^select_elements=needy needs a value for its parameter most, which has no"):
+        build(found, {})
+    assert build(found, {"most": 3}).most == 3
