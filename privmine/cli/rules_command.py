@@ -81,8 +81,6 @@ def rules(
     """
     if support_only and metric not in (None, "support"):
         raise InputError(f"With --support-only only the support is known. Drop it, or --metric {metric}.")
-    if support_only and prune:
-        raise InputError("With --support-only there is no confidence that --prune could compare. Drop one of them.")
     if support_only and min_threshold is None:
         min_threshold = 0.0  # What mlxtend takes for a confidence hardly any support reaches.
     wanted = Wanted(
@@ -137,8 +135,9 @@ def _show(release: Release, found: RuleList, wanted: Wanted) -> None:
         out.print(_why_none(found, wanted))
     for sentence in words(release, found):
         out.print(text(sentence.replace("The columns _low and _high", "In brackets")))
-    if found.left_out.total:
-        out.print("--unrefined shows all rules.")
+    left_out = found.left_out
+    if not left_out.incomplete and (left_out.near_zero or left_out.by_chance):
+        out.print("To see those that noise may explain, add --unrefined --min-threshold 0.")
     out.print(text(release.verdict.lines(release)[0]))
     if not release.receipt.private:
         out.print("[bold red]NOT PRIVATE:[/] of a simulated release, for research only.")

@@ -11,6 +11,7 @@ import numpy as np
 import openpyxl
 import pandas as pd
 import pytest
+from attrs import evolve
 
 import privmine as pm
 from privmine.release.rules import Wanted, list_rules
@@ -136,6 +137,7 @@ def test_noise_is_not_taken_for_a_threshold(privmine, tmp_path) -> None:
         (["gone.csv"], "Cannot read gone.csv"),
         (["RELEASE", "--metric", "lifft"], "Did you mean 'lift'"),
         (["RELEASE", "--min-threshold", "nan"], "not NaN"),
+        (["RELEASE", "--support-only", "--prune"], "With --support-only there is no confidence that --prune"),
         (["RELEASE", "--output", "rules.parquet"], "end it in one of .csv, .json, .xlsx"),
         (["RELEASE", "--output", "no/such/folder/rules.csv"], "There is no directory"),
     ],
@@ -157,6 +159,21 @@ def test_what_noise_explains_is_shown_on_request(privmine, closed) -> None:
     everything = json.loads(out)
     assert len(refined["rules"]) + sum(refined["left_out"].values()) == len(everything["rules"])
     assert 0 < len(refined["rules"]) < len(everything["rules"])
+
+
+def test_the_command_that_is_advised_shows_what_noise_may_explain(privmine, closed, tmp_path) -> None:
+    """All of it; nothing is advised where an item was not released, since unrefined rules are refused there."""
+    advice = "add --unrefined --min-threshold 0."
+    assert advice in privmine("rules", str(closed))[1]
+    _, out, _ = privmine("rules", str(closed), "--unrefined", "--min-threshold", "0", "--json")
+    release = pm.load(closed)
+    refined = list_rules(release, Wanted())
+    assert len(json.loads(out)["rules"]) == len(refined) + refined.left_out.near_zero + refined.left_out.by_chance
+    gap = evolve(release, itemsets=tuple(found for found in release if found.items != ("whole milk",)))
+    gap.save(tmp_path / "gap.csv")
+    _, out, _ = privmine("rules", str(tmp_path / "gap.csv"))
+    assert "need the count of an itemset that was not released" in out
+    assert "--unrefined" not in out
 
 
 def test_rules_about_an_item(privmine, closed) -> None:
