@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import zipfile
-from collections.abc import Iterable
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -75,17 +75,22 @@ def to_plain_csv(release: Release, level: float) -> bytes:
     return text.encode("ascii" if text.isascii() else "utf-8-sig")
 
 
-def kept_rows(release: Release, lines: Iterable[str]) -> list[int]:
+def kept_rows(release: Release, lines: Sequence[str]) -> list[int]:
     """The rows of a release that a plain CSV still has. A row that the release does not have is refused.
 
     So is a row with another count: whoever reads the CSV would take it for what was released and paid for.
+    Where the decimal sign is a comma, spreadsheets save with semicolons.
     """
-    place = {_text(found.items): row for row, found in enumerate(release)}
+    places: dict[str | None, list[int]] = {}
+    for number, found in enumerate(release):
+        places.setdefault(_text(found.items), []).append(number)
     kept = []
-    for row in csv.DictReader(lines):
-        if row.get("itemset") not in place:
+    for row in csv.DictReader(lines, delimiter=";" if lines and ";" in lines[0] else ","):
+        alike = places.get(row.get("itemset"))
+        if alike is None:
             raise InputError("the receipt beside it is of another release")
-        number = place[row["itemset"]]
+        # A label with a line break may read as another one, which has the two signs for it.
+        number = next((one for one in alike if str(one + 1) == row.get("rank")), alike[0])
         if row.get("count") is not None and not _is_number(row["count"], round(release[number].count)):
             raise InputError("a count in it was changed, or the receipt beside it is of another release")
         kept.append(number)

@@ -65,6 +65,21 @@ def test_rows_may_be_taken_out_of_a_plain_file(release, tmp_path) -> None:
         pm.load(path)
 
 
+def test_a_plain_file_with_semicolons_is_loaded(release, tmp_path) -> None:
+    """So spreadsheets save it where the decimal sign is a comma."""
+    path = tmp_path / "top.csv"
+    release.save(path, plain=True)
+    pd.read_csv(path).to_csv(path, sep=";", decimal=",", index=False)
+    assert pm.load(path) == release
+
+
+def test_labels_that_read_alike_are_told_apart_by_their_rank(tmp_path) -> None:
+    """A line break is written as two signs, and so are these two signs."""
+    release = pm.mine([["a\nb"], ["a\\nb"], ["a\nb"]] * 100, 2, 10)
+    release.save(tmp_path / "top.csv", plain=True)
+    assert pm.load(tmp_path / "top.csv") == release
+
+
 def test_a_workbook_has_rows_and_a_receipt(release, tmp_path) -> None:
     """Numbers are numbers, labels are text, the receipt is a sheet; and it is read back whole."""
     path = tmp_path / "top.xlsx"
