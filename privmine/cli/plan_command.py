@@ -10,6 +10,7 @@ import rich_click as click
 from rich.console import Console
 
 from privmine.cli.pipeline_options import pipeline_options, pipeline_spec
+from privmine.cli.plot_command import check_new_picture
 from privmine.cli.screen import activity, console, fail, print_json, table, text
 from privmine.cli.spelling import in_shell
 from privmine.pipeline import Pipeline
@@ -20,7 +21,6 @@ from privmine.planning.plan_plot import save
 from privmine.planning.plan_text import answers, facts, headline, tables
 from privmine.planning.planner import DEFAULT_K
 from privmine.planning.question import DEFAULT_ITEMS
-from privmine.release.plots.pictures import check_picture
 
 _COLUMNS = (
     "Missed: the share of the k most frequent itemsets, ± two standard errors of the simulations. Off by: the typical "
@@ -83,12 +83,14 @@ _answer = partial(click.option, panel="What else to show")
 @_answer("--ledger", metavar="FILE", help="Show what this ledger would have left.")
 @_answer("--dataset", help="The name of the data in the ledger.")
 @_answer("--plot", "picture", type=click.Path(path_type=Path), help="Draw errors over ε: .png, .svg or .pdf.")
+@_answer("--force", "overwrite", is_flag=True, help="Replace the picture if it exists.")
 @_answer("--json", "as_json", is_flag=True, help="Print the plan as JSON.")
 def plan(
     method: str | None,
     file: Path | None,
     settings: tuple[str, ...],
     picture: Path | None,
+    overwrite: bool,
     as_json: bool,
     **options: Any,
 ) -> None:
@@ -106,7 +108,8 @@ def plan(
     spec = pipeline_spec(method, file, settings)
     chosen = method is not None or file is not None or bool(settings)
     if picture is not None:
-        check_picture(picture)
+        like = options["like"]
+        check_new_picture(picture, [] if like is None else [Path(like)], overwrite)
     with activity("Planning …") as tell:
         made = make_plan(pipeline=Pipeline.from_spec(spec) if chosen else None, tell=tell, **options)
     if as_json:

@@ -81,8 +81,6 @@ def rules(
     """
     if support_only and metric not in (None, "support"):
         raise InputError(f"With --support-only only the support is known. Drop it, or --metric {metric}.")
-    if support_only and prune:
-        raise InputError("With --support-only there is no confidence that --prune could compare. Drop one of them.")
     if support_only and min_threshold is None:
         min_threshold = 0.0  # What mlxtend takes for a confidence hardly any support reaches.
     wanted = Wanted(

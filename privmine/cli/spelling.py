@@ -20,7 +20,7 @@ OPTIONS = (
     .difference(("noise", "observers"))
     .union(
         ("trust", "transactions", "lam", "bases", "length", "target_error", "target_size"),
-        ("like", "like_is_public", "wanted", "runs", "support_only", "min_threshold"),
+        ("like", "like_is_public", "wanted", "runs", "support_only", "min_threshold", "prune"),
     )
 )
 _ASSIGNED = re.compile(

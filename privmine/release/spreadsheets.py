@@ -85,12 +85,16 @@ def kept_rows(release: Release, lines: Sequence[str]) -> list[int]:
 
     So is a row with another count: whoever reads the CSV would take it for what was released and paid for.
     """
-    place = {_text(found.items): row for row, found in enumerate(release)}
+    places: dict[str | None, list[int]] = {}
+    for number, found in enumerate(release):
+        places.setdefault(_text(found.items), []).append(number)
     kept = []
     for row in csv.DictReader(lines, delimiter=plain_separator(lines) or ","):
-        if row.get("itemset") not in place:
+        alike = places.get(row.get("itemset"))
+        if alike is None:
             raise InputError("the receipt beside it is of another release")
-        number = place[row["itemset"]]
+        # A label with a line break may read as another one, which has the two signs for it.
+        number = next((one for one in alike if str(one + 1) == row.get("rank")), alike[0])
         if row.get("count") is not None and not _is_number(row["count"], round(release[number].count)):
             raise InputError("a count in it was changed, or the receipt beside it is of another release")
         kept.append(number)

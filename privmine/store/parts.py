@@ -1,4 +1,4 @@
-"""For stores that hold their transactions in parts, such as one on a cluster: what a part does by itself.
+"""Limiting what units have: of all transactions, or of a part of them, such as one on a cluster.
 
 A part that has all rows of its units keeps the same baskets of them as the store in memory does, which has
 all parts. `MemoryStore` counts a part, and the answers of parts add up.
@@ -12,6 +12,7 @@ from typing import Any
 from privmine.model import IntArray
 from privmine.privacy.unit import Unit
 from privmine.store.rows import Rows
+from privmine.store.shelf import Shelf
 from privmine.store.units import Salts, bounded, merged, salts
 
 
@@ -20,7 +21,14 @@ def label_salts(labels: Iterable[Any]) -> Salts:
     return salts(labels)
 
 
-def limit_units(rows: Rows, unit_of_row: IntArray, unit_labels: Iterable[Any], item_salts: Salts, unit: Unit) -> Rows:
+def limit_units(
+    rows: Rows,
+    unit_of_row: IntArray,
+    unit_labels: Iterable[Any],
+    item_salts: Salts,
+    unit: Unit,
+    shelf: Shelf | None = None,
+) -> Rows:
     """Merge the rows of each unit into one, or keep at most `unit.baskets` of them.
 
     Privacy: which rows a unit keeps depends on its own rows and on public labels, so that a part must have
@@ -32,7 +40,8 @@ def limit_units(rows: Rows, unit_of_row: IntArray, unit_labels: Iterable[Any], i
         unit_labels: how each unit reads, by `unit_of`; each once.
         item_salts: the salts of the labels of all items of the universe.
         unit: who is protected.
+        shelf: makes the arrays; without it they are in memory.
     """
     if unit.merged:
-        return merged(rows, unit_of_row)
-    return bounded(rows, unit_of_row, salts(unit_labels), item_salts, unit.baskets)
+        return merged(rows, unit_of_row, shelf)
+    return bounded(rows, unit_of_row, salts(unit_labels), item_salts, unit.baskets, shelf)

@@ -21,9 +21,9 @@ from privmine.privacy.unit import Unit
 from privmine.store.abstract import Store
 from privmine.store.labels import in_words, is_label, is_missing, text_of, unit_of
 from privmine.store.memory import MemoryStore
+from privmine.store.parts import label_salts, limit_units
 from privmine.store.rows import Rows, slices
 from privmine.store.shelf import Shelf
-from privmine.store.units import bounded, merged, salts
 
 _Labels: TypeAlias = NDArray[np.integer[Any]]
 #: The universe as it is given, `PRIVATE`, or None to take it from the data.
@@ -219,10 +219,9 @@ class Transactions:
             )
         units, names = _distinct_units(unit_of_row, unit_labels, len(offsets) - 1)
         rows = Rows(offsets, codes.astype(np.int32, copy=False)).placed(table, shelf)
-        if unit.merged:
-            rows = merged(rows, units, shelf)
-        else:
-            rows = bounded(rows, units, salts(names), salts(universe.labels), unit.baskets, shelf)
+        # Merging needs none, and there may be millions.
+        item_salts = label_salts(() if unit.merged else universe.labels)
+        rows = limit_units(rows, units, names, item_salts, unit, shelf)
         return _told(cls(universe, MemoryStore(rows, len(universe), shelf.limit), unit, origin), items)
 
 

@@ -80,11 +80,18 @@ def test_the_ledger_tells_what_would_remain(privmine, tmp_path) -> None:
 
 
 def test_a_picture_is_drawn(privmine, tmp_path) -> None:
-    """And its path is told."""
+    """And its path is told; a file that exists is replaced only if that is said."""
     path = tmp_path / "plan.png"
     code, out, _ = privmine("plan", "--epsilon", "1", "--lam", "7", "--plot", str(path))
     assert code == 0
     assert f"Saved: {path}" in out
+    assert path.read_bytes().startswith(b"\x89PNG")
+    path.write_text("another one")
+    code, out, err = privmine("plan", "--epsilon", "1", "--lam", "7", "--plot", str(path))
+    assert (code, out) == (2, "")
+    assert "replace it with --force" in err
+    assert path.read_text() == "another one"
+    assert privmine("plan", "--epsilon", "1", "--lam", "7", "--plot", str(path), "--force")[0] == 0
     assert path.read_bytes().startswith(b"\x89PNG")
 
 

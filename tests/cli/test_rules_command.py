@@ -136,6 +136,7 @@ def test_noise_is_not_taken_for_a_threshold(privmine, tmp_path) -> None:
         (["gone.csv"], "Cannot read gone.csv"),
         (["RELEASE", "--metric", "lifft"], "Did you mean 'lift'"),
         (["RELEASE", "--min-threshold", "nan"], "not NaN"),
+        (["RELEASE", "--support-only", "--prune"], "With --support-only there is no confidence that --prune"),
         (["RELEASE", "--output", "rules.parquet"], "end it in one of .csv, .json, .xlsx"),
         (["RELEASE", "--output", "no/such/folder/rules.csv"], "There is no directory"),
     ],

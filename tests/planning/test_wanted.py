@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from statistics import NormalDist
 
 import pytest
 
@@ -42,6 +43,28 @@ def test_impossible_supports_are_refused(sentence: str) -> None:
     """A sentence each."""
     with pytest.raises(InputError):
         parse(sentence, 1000)
+
+
+class Certain:
+    """In the place of a simulator: all is found, and counts are off by so much."""
+
+    def __init__(self, error: float) -> None:
+        self.error_between = lambda *_: error
+
+    def forecast(self, *_) -> None:
+        """Nothing to simulate."""
+
+    def share_found(self, *_) -> float:
+        """All."""
+        return 1.0
+
+
+@pytest.mark.parametrize("error", [1.0, 4.2, 4.4, 40.0])
+def test_counts_are_told_apart_if_noise_swaps_them_once_in_twenty_runs(error: float) -> None:
+    """Both have noise, so that their difference is off by √2 times as much."""
+    swapped = NormalDist(0, error * 2**0.5).cdf(-10)
+    aim = Aim("tell 20 from 30", 20.0, 30.0)
+    assert aim.is_reached(Certain(error), Attempt("", 1, Fraction(1)), 1) == (swapped < 0.05)
 
 
 class FromOn(Aim):

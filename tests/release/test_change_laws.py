@@ -56,6 +56,19 @@ def test_the_transactions_of_a_unit_may_be_alike() -> None:
     assert together == pytest.approx(3 * alone)
 
 
+def test_an_unknown_choice_multiplies_the_chance() -> None:
+    """Also where the other frequency is known to exceed its cutoff."""
+    least, most = 0.01, 0.9
+    known = share(0.3, 0.1, cutoff=0.25)
+    chances = []
+    for odds in (1.0, 3.0):
+        other = share(0.9, 0.1, odds=odds)
+        chances.append(chance_of_difference(known, other, difference_law(known, other), least, most))
+    gamma = 0.1 * least
+    assert chances[1] - gamma == pytest.approx(3 * (chances[0] - gamma))
+    assert chances[0] > 2 * gamma
+
+
 @pytest.mark.parametrize(
     ("cutoffs", "theta"),
     [

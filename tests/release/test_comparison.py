@@ -75,9 +75,16 @@ def test_what_cannot_be_compared_is_refused() -> None:
     generator = np.random.default_rng(3)
     one = released(generator, SHARES, 1)
     rows = [{"customer": number // 3, "order": number, "item": number % 5} for number in range(600)]
-    data = pm.read(pd.DataFrame(rows), transaction="order", item="item", unit="customer", max_baskets=3)
-    with pytest.raises(InputError, match="count different things"):
-        one.compare(pm.mine(data, 3, 1, simulate=True, seed=1))
+    three, two = (
+        pm.mine(
+            pm.read(pd.DataFrame(rows), transaction="order", item="item", unit="customer", max_baskets=most), 3, 1,
+            simulate=True, seed=1,
+        )
+        for most in (3, 2)
+    )  # fmt: skip
+    for before, after in ((one, three), (three, two)):
+        with pytest.raises(InputError, match="count different things"):
+            before.compare(after)
     with pytest.raises(InputError, match="not with str"):
         one.compare("june.csv")
     with pytest.raises(InputError, match="numbers for labels"):

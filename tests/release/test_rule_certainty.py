@@ -142,6 +142,12 @@ def test_redundant_rules_are_pruned_on_request() -> None:
     assert (("a", "c"), ("b",)) not in sides  # 280/350 is no better than 400/500
 
 
+def test_supports_alone_are_not_pruned() -> None:
+    """There is nothing to compare; it is said instead of ignored."""
+    with pytest.raises(InputError, match="no confidence that prune=True could compare"):
+        made_up({"a": 500.0, "b": 400.0, "ab": 300.0}).rules(support_only=True, prune=True)
+
+
 def test_multiplicity_is_allowed_for() -> None:
     """A chance of 1 in 100 tells something of a single rule, and nothing of one among 100."""
     assert discoveries(np.array([0.01]), 1)[0].all()

@@ -71,7 +71,7 @@ def test_a_plain_file_that_a_spreadsheet_saved_is_read(release, tmp_path, separa
     path = tmp_path / "top.csv"
     release.save(path, plain=True)
     frame = pd.read_csv(path)
-    frame.to_csv(path, sep=separator, index=False)
+    frame.to_csv(path, sep=separator, decimal=",", index=False)
     assert pm.load(path) == release
     frame.assign(count=frame["count"] + 1).to_csv(path, sep=separator, index=False)
     with pytest.raises(DataError, match="a count in it was changed"):
@@ -84,6 +84,13 @@ def test_a_plain_file_without_its_receipt_is_told(release, tmp_path) -> None:
     (tmp_path / "top.csv").rename(tmp_path / "may.csv")
     with pytest.raises(DataError, match=r"needs its receipt, may\.receipt\.json, which is not beside it"):
         pm.load(tmp_path / "may.csv")
+
+
+def test_labels_that_read_alike_are_told_apart_by_their_rank(tmp_path) -> None:
+    """A line break is written as two signs, and so are these two signs."""
+    release = pm.mine([["a\nb"], ["a\\nb"], ["a\nb"]] * 100, 2, 10)
+    release.save(tmp_path / "top.csv", plain=True)
+    assert pm.load(tmp_path / "top.csv") == release
 
 
 def test_a_workbook_has_rows_and_a_receipt(release, tmp_path) -> None:

@@ -53,6 +53,10 @@ class Wanted:
     def __attrs_post_init__(self) -> None:
         if self.metric not in METRICS and not self.support_only:
             raise UnknownNameError("metric of rules", str(self.metric), METRICS)
+        if self.support_only and self.prune:
+            raise InputError(
+                "With support_only=True there is no confidence that prune=True could compare. Drop one of them."
+            )
 
     @property
     def decides(self) -> str:
