@@ -44,7 +44,7 @@ class TabulatedLaw:
         widths: the half-width at each level.
     """
 
-    levels: tuple[float, ...] = field(converter=_floats)
+    levels: tuple[float, ...] = field(converter=_floats, repr=False)
     widths: tuple[float, ...] = field(converter=_floats)
 
     @classmethod

@@ -15,7 +15,7 @@ from privmine.audit.shrink import simpler_cases
 from privmine.errors import InputError
 from privmine.pipeline import Pipeline
 from privmine.privacy.unit import Unit
-from privmine.store import transactions
+from privmine.store import parts
 from privmine.store.rows import Rows
 
 REPLAY = Effort("replay only", pairs=60, examples=0, samples=0, cases=0)
@@ -151,18 +151,18 @@ def test_noise_that_ignores_the_unit_is_found(monkeypatch) -> None:
 
 def test_too_many_transactions_of_a_customer_are_found(monkeypatch) -> None:
     """One more than the noise allows for."""
-    right = transactions.bounded
+    right = parts.bounded
 
     def one_more(rows, units, unit_salts, item_salts, most, shelf):
         return right(rows, units, unit_salts, item_salts, most + 1, shelf)
 
-    monkeypatch.setattr(transactions, "bounded", one_more)
+    monkeypatch.setattr(parts, "bounded", one_more)
     assert rules(unit=FIVE) == {"sensitivity"}
 
 
 def test_transactions_that_are_not_merged_are_found(monkeypatch) -> None:
     """Each of them counts, where all together should."""
-    monkeypatch.setattr(transactions, "merged", lambda rows, units, shelf: rows)
+    monkeypatch.setattr(parts, "merged", lambda rows, units, shelf: rows)
     assert rules(unit=Unit("customer", merged=True)) == {"sensitivity"}
 
 
@@ -184,7 +184,7 @@ def keep_the_most_popular(rows: Rows, units, unit_salts, item_salts, most: int, 
 @pytest.mark.statistics
 def test_bounding_that_looks_at_other_customers_is_found(monkeypatch) -> None:
     """One customer more changes what all the others keep, so that counts move further than her own transactions."""
-    monkeypatch.setattr(transactions, "bounded", keep_the_most_popular)
+    monkeypatch.setattr(parts, "bounded", keep_the_most_popular)
     report = audit("privbasis", effort=Effort("more", 400, 0, 0, 0), unit=Unit("customer", baskets=1))
     print(report)
     assert report.verdict == "violates"

@@ -28,7 +28,7 @@ from privmine.io import label_codes as labels
 from privmine.io.readers import assembly, csv_in, csv_rows, duckdb_in, excel_in
 from privmine.io.readers.duckdb_queries import Reads
 from privmine.io.respelling import Respelling
-from privmine.store import disk, transactions
+from privmine.store import disk, parts, transactions
 from privmine.store.labels import text_of, unit_of
 
 # By its path: early versions of pytest cannot import one test module from another.
@@ -195,12 +195,12 @@ def test_a_separator_that_the_first_row_decides_is_found(monkeypatch) -> None:
 
 def test_baskets_that_are_kept_by_their_place_are_found(monkeypatch) -> None:
     """Which baskets of a unit count goes by the number of rows of all."""
-    original = transactions.bounded
+    original = parts.bounded
 
     def by_place(rows, units, unit_salts, item_salts, most, shelf):
         return original(rows, units, unit_salts + np.uint64(rows.count), item_salts, most, shelf)
 
-    monkeypatch.setattr(transactions, "bounded", by_place)
+    monkeypatch.setattr(parts, "bounded", by_place)
     assert "rows" in found_by("parquet, lists")
 
 
@@ -262,13 +262,13 @@ def test_a_guess_that_a_store_on_disk_forgets_is_found(monkeypatch) -> None:
 
 def test_baskets_that_a_limit_of_memory_keeps_by_their_place_are_found(monkeypatch) -> None:
     """Rows that go through files are bounded by another rule."""
-    original = transactions.bounded
+    original = parts.bounded
 
     def by_place(rows, units, unit_salts, item_salts, most, shelf):
         shift = np.uint64(rows.count if shelf.is_full else 0)
         return original(rows, units, unit_salts + shift, item_salts, most, shelf)
 
-    monkeypatch.setattr(transactions, "bounded", by_place)
+    monkeypatch.setattr(parts, "bounded", by_place)
     assert "rows" in found_by("parquet, lists, memory limit")
 
 

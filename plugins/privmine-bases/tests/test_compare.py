@@ -141,7 +141,7 @@ def test_what_is_not_covered_is_counted_and_left_out_of_the_average() -> None:
     ("cls", "message"),
     [
         (Raises, "ZeroDivisionError: no such luck"),
-        (Demanding, "construct_basis=Demanding cannot be made: "),
+        (Demanding, "construct_basis=Demanding needs a value for its parameter size"),
         (Nothing, "It broke its contract: it returned NoneType, not BasisSet."),
         (Outside, "It broke its contract: it names an item outside the universe of 4 items."),
     ],
