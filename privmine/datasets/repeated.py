@@ -16,12 +16,21 @@ _LARGEST = int(np.iinfo(np.int64).max)
 
 
 def repeated(transactions: Transactions, times: int) -> Transactions:
-    """The transactions so many times over; nothing is copied, since every count is a multiple."""
+    """The transactions so many times over; nothing is copied, since every count is a multiple.
+
+    Privacy: whoever is protected is protected in one copy. The receipt of a release says so, since each of the
+    originals moves counts so many times as far.
+    """
     if times < 1:
         raise InputError(f"Transactions must be repeated at least once, not {times} times.")
     if times == 1:
         return transactions
-    return evolve(transactions, store=RepeatedStore(transactions.store, times))
+    copies = (
+        f"the data was repeated {times:,} times and its copies are told apart, so that what is promised holds for one "
+        "copy of a transaction, not for all copies of it together"
+    )
+    origin = evolve(transactions.origin, assumes=(*transactions.origin.assumes, copies))
+    return evolve(transactions, store=RepeatedStore(transactions.store, times), origin=origin)
 
 
 @frozen(eq=False)

@@ -62,6 +62,14 @@ def test_once_is_the_same() -> None:
         repeated(baskets, 0)
 
 
+def test_the_receipt_says_that_copies_are_protected_one_by_one(stores: tuple[Transactions, Transactions]) -> None:
+    """One transaction of the original moves counts three times as far as the noise allows for."""
+    short, long = stores
+    for transactions, told in ((short, 1), (repeated(short, 2), 2), (long, 0)):
+        receipt = Pipeline().run(transactions, k=3, epsilon=1).receipt
+        assert sum("one copy of a transaction" in words for words in receipt.assumptions) == told
+
+
 def test_repeated_data_can_be_mined_and_sent(stores: tuple[Transactions, Transactions]) -> None:
     """A pipeline gives the same release as on copies, also after a journey to another process."""
     releases = [
