@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from math import inf
 from pathlib import Path
+from typing import Any
 
 import attrs
 
@@ -26,7 +27,9 @@ from privmine.store.abstract import Store
 
 #: Where the noise and the stores are defined that privmine vouches for. Audits and the test kit have others.
 _OWN_NOISE = frozenset({"privmine.noise.secure"})
-_OWN_STORES = frozenset({"privmine.store.memory", "privmine.store.disk", "privmine.datasets.repeated"})
+_OWN_STORES = frozenset({"privmine.store.memory", "privmine.store.disk"})
+#: Those that count by a store of their own, which may be anybody's.
+_WRAPPERS = frozenset({"privmine.datasets.repeated"})
 
 #: With it, somebody who takes it for 1 in 100 that a transaction is there can come to more than 99 in 100.
 _LARGE_EPSILON = 10
@@ -148,7 +151,10 @@ def _assumptions(request: Request, source: NoiseSource, store: Store) -> list[st
         sentences.append("simulated noise: this result must not be released")
     elif type(source).__module__ not in _OWN_NOISE:
         sentences.append("the source of noise is not privmine's own, and is taken at its word")
-    if type(store).__module__ not in _OWN_STORES:
+    counting: Any = store
+    while type(counting).__module__ in _WRAPPERS:
+        counting = counting.store
+    if type(counting).__module__ not in _OWN_STORES:
         sentences.append(
             "the counting store is not privmine's own; privmine relies on it to clip contributions and to limit the "
             "transactions of each unit"

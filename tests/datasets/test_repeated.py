@@ -5,10 +5,12 @@ from itertools import chain, repeat
 
 import numpy as np
 import pytest
+from attrs import evolve
 
 from privmine.datasets import repeated
 from privmine.errors import InputError
 from privmine.pipeline import Pipeline
+from privmine.store.memory import MemoryStore
 from privmine.store.transactions import Transactions
 
 BASKETS = [[0, 1, 2], [0, 1], [3], [], [1, 2, 3]]
@@ -68,6 +70,19 @@ def test_the_receipt_says_that_copies_are_protected_one_by_one(stores: tuple[Tra
     for transactions, told in ((short, 1), (repeated(short, 2), 2), (long, 0)):
         receipt = Pipeline().run(transactions, k=3, epsilon=1).receipt
         assert sum("one copy of a transaction" in words for words in receipt.assumptions) == told
+
+
+def test_the_receipt_says_whose_store_is_repeated() -> None:
+    """What repeats counts by another store, which may be a stranger's."""
+
+    class Strange(MemoryStore):
+        pass
+
+    baskets = Transactions.from_lists(BASKETS)
+    stranger = evolve(baskets, store=Strange(baskets.store.rows, baskets.store.item_count))
+    for transactions, told in ((baskets, False), (stranger, True)):
+        receipt = Pipeline().run(repeated(repeated(transactions, 2), 2), k=3, epsilon=1).receipt
+        assert any("store is not privmine's own" in words for words in receipt.assumptions) is told
 
 
 def test_repeated_data_can_be_mined_and_sent(stores: tuple[Transactions, Transactions]) -> None:
