@@ -33,7 +33,7 @@ from privmine.store.transactions import Transactions
 #: Beyond these, noise is all there is, or protects nobody; they also keep the samplers' scales in range.
 SMALLEST_EPSILON = Fraction(1, 10**6)
 LARGEST_EPSILON = Fraction(10**4)
-#: The threshold for private items is computed in floating point, where a smaller part of δ would be rounded to 0.
+#: A smaller δ is 0 in floating point, in which files state it and the threshold for private items is computed.
 SMALLEST_DELTA = Fraction(1, 10**300)
 #: The work of selecting and covering grows faster than k².
 LARGEST_K = 10_000
@@ -64,7 +64,13 @@ def budget_of(value: Any) -> Fraction:
 
 
 def _delta(value: Any) -> Fraction | None:
-    return delta_amount(value, "δ")
+    delta = delta_amount(value, "δ")
+    if delta is not None and delta < SMALLEST_DELTA:
+        raise InputError(
+            "δ is too small: below 1e-300 programs would take it for 0, which it is not. Choose a larger one, for "
+            "example delta=1e-6."
+        )
+    return delta
 
 
 def definition_at(delta: Fraction | None, *, private_items: bool = False) -> Definition:
@@ -233,11 +239,6 @@ class Wish:
             raise InputError(
                 "items='private' needs a δ: whoever sees the name of an item learns that it occurs, and only a δ "
                 "allows that with a small probability. Pass delta=, for example delta=1e-6."
-            )
-        if private_items and self.delta is not None and self.delta < SMALLEST_DELTA:
-            raise InputError(
-                "δ is too small for items='private': below 1e-300 the tail of the noise cannot be computed. Choose a "
-                "larger one, for example delta=1e-6."
             )
         if self.strict and not (universe_given or private_items):
             raise InputError(

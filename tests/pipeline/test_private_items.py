@@ -338,10 +338,11 @@ def test_the_unit_is_in_the_threshold(monkeypatch: pytest.MonkeyPatch) -> None:
     assert asked == [(ItemWeights().weights.tolist(), found.noise, 5)]
 
 
-def test_a_delta_below_floating_point_is_refused() -> None:
-    """The threshold would be that of a larger δ: a probability of 1e-330 is 0 in floating point."""
-    baskets = pm.read([["a", "b"]] * 50, items="private")
-    with pytest.raises(InputError, match="δ is too small for items='private'"):
+@pytest.mark.parametrize("items", ["private", ["a", "b"]], ids=str)
+def test_a_delta_below_floating_point_is_refused(items: object) -> None:
+    """The threshold would be that of a larger δ, and a disclosure would state δ = 0: 1e-330 is 0 in floating point."""
+    baskets = pm.read([["a", "b"]] * 50, items=items)
+    with pytest.raises(InputError, match="δ is too small"):
         pm.mine(baskets, 3, 1, delta="1e-330")
     pm.mine(baskets, 3, 1, delta="1e-300")
 
