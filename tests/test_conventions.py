@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import ast
+import tomllib
 from collections import Counter
 from pathlib import Path
 
@@ -55,3 +56,16 @@ def test_the_package_has_every_name_that_it_lists() -> None:
     assert all(hasattr(privmine.api, name) for name in privmine.api.__all__)
     assert not hasattr(privmine.api, "no_such_name")
     assert not hasattr(privmine, "no_such_name")
+
+
+def test_mutants_by_hand_fit_the_source() -> None:
+    """Each edit of `mutants.toml` has its one place; else a run of the mutants ends before it begins."""
+    listed = tomllib.loads((TESTS / "mutants" / "mutants.toml").read_text(encoding="utf-8"))["mutant"]
+    astray = []
+    for entry in listed:
+        changed = (Path(privmine.__file__).parent / entry["module"]).read_text(encoding="utf-8")
+        for before, after in entry["edits"]:
+            if changed.count(before) != 1:
+                astray.append(f"{entry['module']}: {entry['mistake']}")
+            changed = changed.replace(before, after)
+    assert astray == []
