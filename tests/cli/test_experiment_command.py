@@ -68,14 +68,12 @@ def test_a_cell_is_run_alone(spec: Path) -> None:
 
 def test_figures_are_drawn(spec: Path, tmp_path: Path) -> None:
     """FNR, RE and the Pareto view become files."""
-    pytest.importorskip("matplotlib")
     invoke(spec, "--workers", 1, "--figures", tmp_path / "figures")
     assert sorted(path.name for path in (tmp_path / "figures").iterdir()) == ["fnr.png", "pareto.png", "re.png"]
 
 
 def test_figures_are_drawn_in_several_formats(spec: Path, tmp_path: Path) -> None:
     """Those that are asked for, each figure in each."""
-    pytest.importorskip("matplotlib")
     asked = ("--workers", 1, "--figures", tmp_path, "--figure-format")
     invoke(spec, *asked, "svg", "--figure-format", "pdf")
     assert {path.suffix for path in tmp_path.glob("fnr.*")} == {".svg", ".pdf"}

@@ -157,7 +157,6 @@ def server(tmp_path: Path) -> Iterator[str]:
 
 def test_a_dataset_is_fetched_once(add_dataset: Any, tmp_path: Path, server: str, sha256: str, cache: Path) -> None:
     """What is not at hand is downloaded, checked and kept in the cache, where it is found without a network."""
-    pytest.importorskip("pooch")
     add_dataset("tiny", sha256=sha256, url=f"{server}/original.dat.gz")
     assert describe("tiny").status == "fetchable"
     (tmp_path / "web" / "original.dat.gz").write_bytes(gzip.compress(b"1 2 \n2 3 \n"))
@@ -170,7 +169,6 @@ def test_a_dataset_is_fetched_once(add_dataset: Any, tmp_path: Path, server: str
 
 def test_a_wrong_download_is_refused(add_dataset: Any, tmp_path: Path, server: str, sha256: str, cache: Path) -> None:
     """What comes with another checksum is not kept."""
-    pytest.importorskip("pooch")
     add_dataset("tiny", sha256=sha256, url=f"{server}/tiny.dat")
     (tmp_path / "web" / "tiny.dat").write_bytes(b"<html>moved</html>")
     with pytest.raises(DataError, match="is not the dataset tiny"):
@@ -180,7 +178,6 @@ def test_a_wrong_download_is_refused(add_dataset: Any, tmp_path: Path, server: s
 
 def test_a_failed_download_says_how_to_do_without(add_dataset: Any, server: str, sha256: str) -> None:
     """An unreachable server is one sentence with what to do by hand."""
-    pytest.importorskip("pooch")
     add_dataset("tiny", sha256=sha256, url=f"{server}/none.dat")
     with pytest.raises(DataError, match=r"could not be fetched from http.*by hand.*PRIVMINE_DATA"):
         make_available("tiny")

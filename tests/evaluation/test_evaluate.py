@@ -55,7 +55,8 @@ def test_baskets_may_be_lists() -> None:
 
 def test_a_comparison_is_a_tidy_frame(generated: Transactions) -> None:
     """One row a run with all columns, in the order of the experiment; the same call gives the same metrics."""
-    pd = pytest.importorskip("pandas")
+    import pandas as pd
+
     pipelines = {"paper": pm.Pipeline(), "short": pm.Pipeline(construct_basis={"max_length": 3})}
     frame = compare(pipelines, generated, k=[5, 10], epsilon=[0.5, 1], repeats=2)
     again = compare(pipelines, generated, k=[5, 10], epsilon=[0.5, 1], repeats=2)
@@ -72,7 +73,6 @@ def test_a_comparison_is_a_tidy_frame(generated: Transactions) -> None:
 
 def test_a_comparison_goes_on_where_it_stopped(generated: Transactions, tmp_path: Path) -> None:
     """Runs that the file has are not made again; more repeats add runs, and fewer show fewer."""
-    pytest.importorskip("pandas")
     path = tmp_path / "runs.csv"
     options = {"k": 5, "epsilon": [0.5, "1/3"]}
     first = compare({"paper": "privbasis"}, generated, repeats=2, resume=path, **options)

@@ -6,17 +6,17 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
+import matplotlib
 import pytest
 
-matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
 
-import pandas as pd  # noqa: E402
-from matplotlib import pyplot  # noqa: E402
-from matplotlib.figure import Figure  # noqa: E402
+import pandas as pd
+from matplotlib import pyplot
+from matplotlib.figure import Figure
 
-from privmine.errors import InputError, UnknownNameError  # noqa: E402
-from privmine.evaluation.figures import (  # noqa: E402
+from privmine.errors import InputError, UnknownNameError
+from privmine.evaluation.figures import (
     COLOURS,
     Point,
     best_so_far,

@@ -131,7 +131,8 @@ def test_epsilon_is_a_number_for_axes() -> None:
 
 def test_frames_become_rows() -> None:
     """A pandas frame gives the same rows, with None for what is missing."""
-    pd = pytest.importorskip("pandas")
+    import pandas as pd
+
     assert as_rows(pd.DataFrame({"k": [1, 2], "re": [0.5, None]})) == [{"k": 1, "re": 0.5}, {"k": 2, "re": None}]
 
 

@@ -26,8 +26,6 @@ def row(repeat: int, **values: Any) -> dict[str, Any]:
 @pytest.fixture(params=["results.csv", "folder"])
 def path(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     """A CSV file, or a folder of Parquet parts."""
-    if request.param == "folder":
-        pytest.importorskip("pyarrow")
     return tmp_path / str(request.param)
 
 
@@ -66,7 +64,6 @@ def test_adding_nothing_changes_nothing(path: Path) -> None:
 
 def test_joined_parts_are_one_file(tmp_path: Path) -> None:
     """After closing, a folder holds one part."""
-    pytest.importorskip("pyarrow")
     results = ParquetResults(tmp_path / "parts")
     for repeat in range(3):
         results.add([row(repeat)])
@@ -121,7 +118,7 @@ def test_a_broken_line_is_named(tmp_path: Path) -> None:
 
 def test_a_broken_part_is_named(tmp_path: Path) -> None:
     """A file that is no Parquet file, or has other columns, is refused by name."""
-    pa = pytest.importorskip("pyarrow")
+    import pyarrow as pa
     from pyarrow import parquet
 
     folder = tmp_path / "parts"

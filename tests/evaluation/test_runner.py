@@ -138,8 +138,6 @@ def test_a_killed_experiment_goes_on_where_it_stopped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, output: str, workers: int
 ) -> None:
     """After kill -9 in the middle the same command gives the rows of an uninterrupted run, each computed once."""
-    if output == "folder":
-        pytest.importorskip("pyarrow")
     (tmp_path / "shared.py").write_text(SHARED)
     path, script = tmp_path / output, tmp_path / "script.py"
     script.write_text(SCRIPT.format(folder=str(tmp_path), path=str(path), workers=workers))

@@ -111,7 +111,6 @@ def test_an_interval_without_0_that_is_no_clear_change_is_explained() -> None:
 
 def test_a_comparison_in_a_notebook() -> None:
     """Labels are escaped; what is of simulations says so in text, HTML and data frames."""
-    pytest.importorskip("pandas")
     baskets = pm.read([["<b>", "milk"], ["<b>"]] * 300, items=["<b>", "milk"])
     first, second = (pm.mine(baskets, 3, 1, simulate=True, seed=seed) for seed in (1, 2))
     simulated = first.compare(second)
