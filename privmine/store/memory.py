@@ -251,8 +251,11 @@ class MemoryStore(Store):
         if len(items) <= self._at_once():
             yield self._bitmaps_of(items), members, self.count()
             return
-        # Too many bitmaps to keep: those of some transactions at a time.
-        height = max(1, self._bitmap_bytes // len(items)) * 8
+        # Too many bitmaps to keep: those of some transactions at a time. A window is still there while the next one is
+        # made, so that each has half of the room; what was kept goes where memory is limited.
+        if self._memory_limit is not None:
+            self._bitmaps = _no_bitmaps(self._rows, self._item_count)
+        height = max(1, self._bitmap_bytes // (2 * len(items))) * 8
         for first in range(0, self.count(), height):
             rows = self._rows.between(first, min(first + height, self.count()))
             yield bitmaps.packed(rows, self._item_count, items), members, rows.count
