@@ -13,6 +13,7 @@ import pytest
 import privmine as pm
 from privmine.api import DataError, PrivmineWarning, SumQuery
 from privmine.errors import PrivmineError, QueryError
+from privmine.noise.secure import SecureNoise
 from privmine.testing import curator_for
 
 pytestmark = [
@@ -165,7 +166,7 @@ def changing(session):
 
 def test_data_that_changes_in_a_run_gives_no_answer(session) -> None:
     """A frame of random rows that was computed again fails the query; the charge is kept by the curator."""
-    curator = curator_for(changing(session), 10)
+    curator = curator_for(changing(session), 10, noise=SecureNoise())
     with pytest.warns(PrivmineWarning, match="The data changed"), pytest.raises(QueryError):
         curator.measure(SumQuery(lambda transaction: [len(transaction)], 1, l1=3))
 
