@@ -21,7 +21,7 @@ from privmine.store.shelf import Shelf
 _BITMAP_BYTES = 256 << 20
 #: 2^30 bins are 8 GB: what a longer basis would need does not fit in memory.
 _LONGEST_BASIS = 30
-#: Of more items, what transactions contain is not kept for the next question.
+#: More pairs in transactions are looked at anew for the next question: to keep what is found takes up to 128 MB.
 _MOST_KEPT = 1 << 24
 #: What a word of an itemset's bitmap costs where transactions are weighed, relative to the costs of `miner`.
 _HELD_COST = 40
@@ -221,12 +221,14 @@ class MemoryStore(Store):
         parts: Iterator[_Held]
         if numbers is not None:
             parts = held.occurrences(rows, numbers, len(itemsets))
+            is_small = held.pair_count(rows) <= _MOST_KEPT
         else:
             parts = (
                 bitmaps.Contained.of(words, members, count) for words, members, count in self._windows(itemsets, items)
             )
+            is_small = len(items) <= self._at_once()
         # What would be too large to keep is made again.
-        if self._memory_limit is not None or len(self._rows.items) > _MOST_KEPT or len(items) > self._at_once():
+        if self._memory_limit is not None or not is_small:
             return parts
         kept = tuple(parts)
         self._asked = wanted, kept

@@ -204,6 +204,20 @@ def test_bounded_supports_with_few_bitmaps_in_memory(rows, itemsets, weights):
         assert store_of(rows).bounded_supports(itemsets, table).tolist() == bounded(rows, itemsets, weights)
 
 
+@pytest.mark.parametrize("most", [0, 1 << 24])
+def test_what_is_too_large_to_keep_is_made_again(most, monkeypatch):
+    """Whether the occurrences of pairs are kept or not, the second question has the same answer."""
+    monkeypatch.setattr(memory, "_MOST_KEPT", most)
+    monkeypatch.setattr(memory, "_HELD_COST", 10**6)  # rows, not bitmaps
+    rows = [[0, 1], [0, 1, 2], [2], []] * 3
+    itemsets = [(0,), (0, 1), (1, 2)]
+    store, weights = store_of(rows), np.array([0, 6, 3, 2])
+    assert store.held_counts(itemsets, 3).tolist() == [6, 0, 3, 3]
+    for _ in range(2):
+        assert store.bounded_supports(itemsets, weights).tolist() == bounded(rows, itemsets, weights.tolist())
+    assert bool(store._asked[1]) == (most > 0)
+
+
 @pytest.mark.parametrize("last", [8, 5])
 def test_windows_of_equal_size_are_counted_each(last, monkeypatch):
     """Of three windows of transactions the first one must not stand for the others, however often they are asked."""
